@@ -1,0 +1,58 @@
+# One command for each thing that people and CI do. Everything runs in .venv, which `make setup` makes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: setup test lint types unit demo fixtures bench docs clean
+
+setup: $(STAMP)
+
+# The stamp follows the lock and the project file: a changed dependency reinstalls, an unchanged one costs nothing.
+$(STAMP): requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+test: lint types unit
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check tileir_diff tests
+
+types: setup
+	$(BIN)/pyright
+
+unit: setup
+	$(BIN)/python -m pytest
+
+# $(call show,STATUS,ARGUMENTS): runs the command on fixtures, and fails if it exits otherwise.
+define show
+	@echo; echo '$$ tileir-diff $(2)'; cd fixtures && { ../$(BIN)/tileir-diff $(2); status=$$?; \
+	test $$status -eq $(1) || { echo "expected exit status $(1), got $$status" >&2; exit 1; }; }
+endef
+
+# A faithful port passes, three broken ones fail: a lost mask, a wrong axis, a promise that is false.
+demo: setup
+	$(call show,0,kernels/softmax/py.g.mlir kernels/softmax/rs.g.mlir)
+	$(call show,1,kernels/vector_add/py.g.mlir mistakes/store_mask_lost/gen.g.mlir)
+	$(call show,1,kernels/softmax/py.g.mlir mistakes/reduction_axis/gen.g.mlir)
+	$(call show,1,kernels/matmul_persistent/py.g.mlir mistakes/false_divisibility/gen.g.mlir \
+	  --launch mistakes/false_divisibility/launch.json)
+
+# Makes all dumps again, from the kernels' sources, with the real compilers.
+fixtures: setup
+	$(BIN)/python fixtures/make/make.py
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+docs: setup
+	$(BIN)/python -m tileir_diff.rules.docs
+	$(BIN)/python -m tileir_diff.report.schema
+
+clean:
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './$(VENV)/*' -not -path './.toolchain/*' -prune -exec rm -rf {} +

@@ -1,0 +1,230 @@
+"""`tileir-diff REF GEN`: options, outputs, exit status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from tileir_diff.match.launch import ArgValue
+from tileir_diff.match.model import CompareOptions
+from tileir_diff.report.model import Report
+
+Run = Callable[..., Result]
+RulesFound = Callable[..., list[CompareOptions]]
+PAIR = ("ref.mlir", "gen.mlir")
+
+
+@pytest.mark.parametrize(
+    ("rules", "flags", "verdict", "status"),
+    [
+        ((), (), "PASS", 0),
+        (("latency-hint/missing",), (), "PASS_WITH_NOTES", 0),
+        (("latency-hint/missing",), ("--strict",), "FAIL_FIXABLE", 1),
+        (("latency-hint/missing",), ("--fail-on", "hint"), "FAIL_FIXABLE", 1),
+        (("mask/missing",), (), "FAIL_FIXABLE", 1),
+        (("mask/missing",), ("--fail-on", "logic"), "PASS_WITH_NOTES", 0),
+        (("mask/missing",), ("--ignore", "mask"), "PASS_WITH_NOTES", 0),
+        (("mask/missing",), ("--select", "padding,scan"), "PASS_WITH_NOTES", 0),
+        (("scan/identity",), (), "FAIL_COMPILER_BUG", 1),
+        (("scan/identity",), ("--front-end", "tile-cpp"), "FAIL_FIXABLE", 1),
+    ],
+)
+def test_exit_status_follows_the_verdict(
+    run: Run,
+    rules_found: RulesFound,
+    rules: tuple[str, ...],
+    flags: tuple[str, ...],
+    verdict: str,
+    status: int,
+) -> None:
+    rules_found(*rules)
+    result = run(*PAIR, *flags)
+    assert result.stdout.splitlines()[-1] == f"VERDICT: {verdict}"
+    assert result.exit_code == status
+    assert result.stderr == ""
+
+
+def test_diff_may_be_named(run: Run, rules_found: RulesFound) -> None:
+    rules_found()
+    assert run("diff", *PAIR).stdout == run(*PAIR).stdout == run("--color", "never", *PAIR).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("none.mlir", "gen.mlir"), "none.mlir: error: "),
+        (("broken.mlir", "gen.mlir"), "broken.mlir:2:"),
+        (("ref.mlir", "broken.mlir"), "broken.mlir:2:"),
+        (("empty.mlir", "gen.mlir"), "empty.mlir"),
+        (("-", "-"), "both sides cannot be standard input"),
+        ((*PAIR, "--entry", "nothing"), "no entry '@nothing' on either side; there are @k_entry"),
+        ((*PAIR, "--launch", "n=many"), "'n=many' is no launch fact"),
+        ((*PAIR, "--launch", "none.json"), "none.json: error: cannot read"),
+        ((*PAIR, "--args", "none.json"), "none.json: error: cannot read"),
+        ((*PAIR, "--config", "none.toml"), "none.toml: error: cannot read"),
+        ((*PAIR, "--select", "masks"), "no rule begins with 'masks'"),
+        ((*PAIR, "--front-end", "other=x"), "'other' is no side"),
+    ],
+)
+def test_bad_input_is_one_message_and_status_2(
+    run: Run, rules_found: RulesFound, arguments: tuple[str, ...], message: str
+) -> None:
+    rules_found()
+    result = run(*arguments, stdin="")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == "VERDICT: BLOCKED\n"
+
+
+def test_a_blocked_comparison_is_still_a_json_report(run: Run) -> None:
+    result = run("broken.mlir", "gen.mlir", "--format", "json")
+    assert result.exit_code == 2
+    report = Report.model_validate_json(result.stdout)
+    assert report.verdict == "BLOCKED"
+    assert report.error is not None
+    assert (report.error.path, report.error.line) == ("broken.mlir", 2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("ref.mlir",), ("a", "b", "c"), (*PAIR, "--format", "html"), (*PAIR, "--fail-on", "none"), ("--no",)],
+)
+def test_a_wrong_call_is_status_2(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Usage:" in result.stderr
+
+
+def test_reads_one_side_from_standard_input(run: Run, rules_found: RulesFound, folder: Path) -> None:
+    rules_found()
+    text = (folder / "gen.mlir").read_text()
+    assert run("ref.mlir", "-", stdin=text).exit_code == 0
+    assert run("-", "gen.mlir", stdin=text).exit_code == 0
+
+
+def test_json_goes_to_a_file_that_is_complete(run: Run, rules_found: RulesFound, folder: Path) -> None:
+    rules_found("mask/missing")
+    printed = run(*PAIR, "--format", "json").stdout
+    result = run(*PAIR, "--format", "json", "-o", "report.json")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert (folder / "report.json").read_text() == printed
+    assert [path.name for path in folder.iterdir() if "tmp" in path.name] == []
+
+
+def test_a_file_that_cannot_be_written_is_an_error(run: Run, rules_found: RulesFound) -> None:
+    rules_found()
+    result = run(*PAIR, "-o", "no/such/folder/report.txt")
+    assert result.exit_code == 2
+    assert "cannot write" in result.stderr
+
+
+def test_reports_are_reproducible_unless_timing_is_asked_for(run: Run, rules_found: RulesFound) -> None:
+    rules_found("mask/missing")
+    assert run(*PAIR, "--format", "json").stdout == run(*PAIR, "--format", "json").stdout
+    timing = json.loads(run(*PAIR, "--format", "json", "--timing").stdout)["timing"]
+    assert list(timing) == ["read", "compare", "judge"]
+
+
+def test_options_reach_the_comparison(run: Run, rules_found: RulesFound, folder: Path) -> None:
+    seen = rules_found()
+    (folder / "map.json").write_text('{"%arg0": "a", "1": null}')
+    flags = ("--launch", "grid.x=7", "--entry", "@k_entry", "--no-equivalence", "splat", "--args", "map.json")
+    assert run(*PAIR, *flags).exit_code == 0
+    options = seen[0]
+    assert options.launch is not None
+    assert options.launch.generated.grid == (7, None, None)
+    assert options.entry == "@k_entry"
+    assert options.disabled_equivalences == frozenset({"splat"})
+    assert options.args is not None
+    assert options.args.pairs == (("arg0", "a"), ("1", None))
+
+
+def test_a_launch_file_reaches_the_comparison(run: Run, rules_found: RulesFound, folder: Path) -> None:
+    seen = rules_found()
+    side = {"entry": "k_entry", "grid": [3, 1, 1], "args": [{"ptr": "a"}]}
+    (folder / "launch.json").write_text(json.dumps({"reference": side, "generated": side}))
+    assert run(*PAIR, "--launch", "launch.json").exit_code == 0
+    assert seen[0].launch is not None
+    assert seen[0].launch.reference.args == (ArgValue("ptr", "a"),)
+
+
+def test_settings_are_found_and_the_command_line_wins(
+    run: Run, rules_found: RulesFound, folder: Path
+) -> None:
+    rules_found("mask/missing")
+    (folder / "tileir-diff.toml").write_text('fail-on = "logic"')
+    assert run(*PAIR).exit_code == 0
+    assert run(*PAIR, "--fail-on", "edge").exit_code == 1
+    (folder / "other.toml").write_text('[[waivers]]\nrule = "mask/*"\nreason = "padded by the host"\n')
+    result = run(*PAIR, "--config", "other.toml")
+    assert result.exit_code == 0
+    assert "waived: padded by the host" in result.stdout
+
+
+def test_colour_only_when_asked_for_or_on_a_terminal(run: Run, rules_found: RulesFound, folder: Path) -> None:
+    rules_found("mask/missing")
+    assert "\x1b[" not in run(*PAIR).stdout
+    assert "\x1b[" in run(*PAIR, "--color", "always").stdout
+    assert "\x1b[" in run(*PAIR, CLICOLOR_FORCE="1").stdout
+    run(*PAIR, "-o", "report.txt", CLICOLOR_FORCE="1")
+    assert "\x1b[" not in (folder / "report.txt").read_text()
+
+
+def test_the_short_forms(run: Run, rules_found: RulesFound) -> None:
+    rules_found("mask/missing", "latency-hint/missing")
+    lines = run(*PAIR, "--stat").stdout.splitlines()
+    assert lines == [
+        "@k_entry = @k_entry (100% alike)  1 critical, 1 warn, 0 info",
+        "1 critical, 1 warn, 0 info",
+        "VERDICT: FAIL_FIXABLE",
+    ]
+
+
+def test_markdown(run: Run, rules_found: RulesFound) -> None:
+    rules_found("mask/missing")
+    result = run(*PAIR, "--format", "markdown")
+    assert result.stdout.startswith("## FAIL_FIXABLE: `ref.mlir` and `gen.mlir`\n")
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "status", "closing"),
+    [
+        ((), 0, ["VERDICT: PASS"]),
+        (
+            ("latency-hint/missing",),
+            2,
+            [
+                "VERDICT: PASS_WITH_NOTES (0 workaround op(s), 1 note(s))",
+                "WARN: latency-hint/missing: the store_ptr_tko lacks the hint this",
+            ],
+        ),
+        (
+            ("mask/missing",),
+            1,
+            [
+                "VERDICT: FAIL_FIXABLE (1 critical diff(s))",
+                "CRITICAL: mask/missing: the store_ptr_tko is not masked; in the reference it is (this)",
+            ],
+        ),
+    ],
+)
+def test_drop_in_for_tilegym(
+    run: Run, rules_found: RulesFound, rules: tuple[str, ...], status: int, closing: list[str]
+) -> None:
+    rules_found(*rules)
+    result = run(*PAIR, "--exit-style", "tilegym")
+    assert result.exit_code == status
+    assert result.stdout.splitlines()[-len(closing) :] == closing
+    assert result.stdout.count("VERDICT:") == 1
+
+
+def test_in_that_style_a_missing_file_does_not_look_like_a_pass(run: Run) -> None:
+    result = run("none.mlir", "gen.mlir", "--exit-style", "tilegym")
+    assert result.exit_code == 1
+    assert result.stdout == "VERDICT: BLOCKED\n"

@@ -1,0 +1,66 @@
+"""The verbs that need no two inputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from click.testing import Result
+
+from tileir_diff import __version__
+from tileir_diff.rules.catalogue import details
+
+Run = Callable[..., Result]
+
+
+def test_help_shows_both_forms_and_all_verbs(run: Run) -> None:
+    text = run("--help").output
+    assert "tileir-diff [OPTIONS] REFERENCE GENERATED" in text
+    for verb in ("diff", "batch", "check", "show", "explain", "rules", "completion"):
+        assert f"\n  {verb} " in text
+
+
+def test_without_arguments_help_is_shown(run: Run) -> None:
+    assert "Usage:" in run().output
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").output == f"tileir-diff {__version__}\n"
+
+
+def test_rules_lists_every_rule(run: Run) -> None:
+    lines = run("rules").output.splitlines()
+    assert [line.split()[:2] for line in lines] == [[name, record.impact] for name, record in details()]
+    listed = json.loads(run("rules", "--format", "json").output)
+    assert [rule["rule"] for rule in listed["rules"]] == [name for name, _ in details()]
+
+
+def test_explain(run: Run) -> None:
+    assert run("explain", "mask/missing").output.startswith("# mask/missing\n")
+    assert run("explain", "mask").output.startswith("# mask\n")
+
+
+def test_explain_helps_with_a_typo(run: Run) -> None:
+    result = run("explain", "maks")
+    assert result.exit_code == 2
+    assert "did you mean mask" in result.stderr
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_prints_a_script(run: Run, shell: str) -> None:
+    assert "_TILEIR_DIFF_COMPLETE" in run("completion", shell).output
+
+
+def test_completion_completes_verbs(run: Run) -> None:
+    environment = {
+        "_TILEIR_DIFF_COMPLETE": "bash_complete",
+        "COMP_WORDS": "tileir-diff ex",
+        "COMP_CWORD": "1",
+    }
+    assert run(**environment).output == "plain,explain\n"
+
+
+def test_completion_completes_options_of_a_comparison(run: Run) -> None:
+    words = {"COMP_WORDS": "tileir-diff a.mlir b.mlir --fail", "COMP_CWORD": "3"}
+    assert run(_TILEIR_DIFF_COMPLETE="bash_complete", **words).output == "plain,--fail-on\n"

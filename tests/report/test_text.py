@@ -1,0 +1,82 @@
+"""The text report, against files: `UPDATE_SNAPSHOTS=1 pytest tests/report` writes them again."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tileir_diff.report.markdown_format import render_markdown
+from tileir_diff.report.result import Result
+from tileir_diff.report.text_format import render_line, render_stat, render_text
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+def check(name: str, text: str) -> None:
+    path = SNAPSHOTS / name
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_a_failing_report(failing: Result) -> None:
+    check("failing.txt", render_text(failing))
+
+
+def test_a_report_with_equivalences(failing: Result) -> None:
+    check("equivalences.txt", render_text(failing, equivalences=True))
+
+
+def test_a_report_with_waived_findings(waived: Result) -> None:
+    check("waived.txt", render_text(waived))
+
+
+def test_a_passing_report(passing: Result) -> None:
+    check("passing.txt", render_text(passing))
+
+
+def test_the_short_forms(failing: Result) -> None:
+    check("stat.txt", render_stat(failing))
+    check("line.txt", render_line(failing))
+
+
+def test_markdown(failing: Result) -> None:
+    check("failing.md", render_markdown(failing))
+
+
+def test_colour_changes_nothing_but_colour(failing: Result) -> None:
+    plain = render_text(failing)
+    coloured = render_text(failing, color=True)
+    assert coloured != plain
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    assert coloured.endswith("\nVERDICT: FAIL_FIXABLE\n")
+
+
+@pytest.mark.parametrize("result", ["failing", "waived", "passing"])
+def test_the_last_line_is_the_verdict(result: str, request: pytest.FixtureRequest) -> None:
+    value: Result = request.getfixturevalue(result)
+    for text in (render_text(value), render_stat(value), render_markdown(value)):
+        assert text.endswith(f"\nVERDICT: {value.verdict}\n")
+
+
+def test_the_caret_stands_below_the_part_that_matters(failing: Result) -> None:
+    lines = render_text(failing).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("  reference") and "store_ptr_tko" in line)
+    caret = lines[at + 1].index("^")
+    assert lines[at][caret:].startswith("%1")
+    assert lines[at + 1].count("^") == 2
+
+
+def test_one_defect_fits_one_screen(failing: Result) -> None:
+    failing.findings = failing.findings[:1]
+    assert len(render_text(failing).splitlines()) <= 40
+
+
+def test_text_of_a_dump_cannot_break_out_of_markdown(failing: Result) -> None:
+    text = render_markdown(failing)
+    fences = [line for line in text.splitlines() if line.startswith("```")]
+    assert len(fences) % 2 == 0
+    assert "*now*" in text

@@ -1,0 +1,31 @@
+"""Says whether two CUDA Tile IR kernels compute the same, and which line is wrong where they do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tileir_diff.api import diff
+    from tileir_diff.errors import InputError
+    from tileir_diff.report.model import Report
+
+__version__ = "0.1.0"
+
+__all__ = ["InputError", "Report", "__version__", "diff"]
+
+
+def __getattr__(name: str) -> object:
+    # Loaded on first use: the command must not pay for the pydantic models that only the Python API needs.
+    if name == "diff":
+        from tileir_diff.api import diff
+
+        return diff
+    if name == "Report":
+        from tileir_diff.report.model import Report
+
+        return Report
+    if name == "InputError":
+        from tileir_diff.errors import InputError
+
+        return InputError
+    raise AttributeError(f"module 'tileir_diff' has no attribute {name!r}")

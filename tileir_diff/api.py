@@ -1,0 +1,221 @@
+"""The whole diff, from two inputs to one result: read, compare, judge, report.
+
+Start reading here: `run` is the pipeline, everything else prepares its arguments.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from tileir_diff import __version__
+from tileir_diff.errors import InputError
+from tileir_diff.match.launch import ArgumentMap, Launch, parse_launch, read_argument_map
+from tileir_diff.match.model import CompareOptions
+from tileir_diff.report.build import Dump, build_result
+from tileir_diff.rules import FAMILIES, finding
+from tileir_diff.verdict import FAIL_ON, FrontEnd, Policy, Selection, judge
+from tileir_diff.verdict.front_ends import parse_front_end, producer_line, recognise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import date
+
+    from tileir_diff.dialect.ir import ModuleOp, TileOp
+    from tileir_diff.match.model import Comparison
+    from tileir_diff.report.model import Report
+    from tileir_diff.report.result import Result
+    from tileir_diff.verdict.config import Waiver
+
+SOURCE_SEARCH = 64
+"""How many ops of an entry are looked at for a debug location that names a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Everything that decides a result besides the two inputs."""
+
+    compare: CompareOptions = CompareOptions()
+    policy: Policy = Policy()
+    reference_front_end: FrontEnd | None = None
+    generated_front_end: FrontEnd | None = None
+    timing: bool = False
+
+
+@dataclass(slots=True)
+class Clock:
+    """Seconds since the last step, by step."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: dict[str, float]())
+    _last: float = field(default_factory=perf_counter)
+
+    def step(self, name: str) -> None:
+        now = perf_counter()
+        self.seconds[name] = round(now - self._last, 6)
+        self._last = now
+
+
+def diff(
+    reference: str | os.PathLike[str] | ModuleOp,
+    generated: str | os.PathLike[str] | ModuleOp,
+    *,
+    launch: Launch | str | Iterable[str] | None = None,
+    args: ArgumentMap | str | os.PathLike[str] | None = None,
+    entry: str | None = None,
+    disabled_equivalences: Iterable[str] = (),
+    fail_on: str = "edge",
+    strict: bool = False,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    waivers: Iterable[Waiver] = (),
+    today: date | None = None,
+    front_ends: tuple[str | None, str | None] = (None, None),
+    timing: bool = False,
+) -> Report:
+    """Compares a generated kernel with its reference.
+
+    Each side is a path, "-" for standard input, or a module from `tileir_diff.dialect.parse_text`.
+    `launch` takes what `--launch` takes: a launch file or facts such as "grid.x=2048", one or several.
+    `args` is an argument map or the file of one; `entry` compares only that kernel.
+    `fail_on` is the least impact that fails ("edge"); `select` and `ignore` are prefixes of rules.
+    Settings files are not read here: pass `waivers`, and `today` if they may expire.
+    `front_ends` names the front ends of reference and generated ("cutile-rust@0.5.0") where the dumps do
+    not tell.
+
+    Raises InputError for input that cannot be read or does not parse, and for options that make no sense.
+    """
+    from tileir_diff.report.model import Report
+
+    facts = launch if isinstance(launch, Launch) else parse_launch(_strings(launch))
+    mapping = args if args is None or isinstance(args, ArgumentMap) else read_argument_map(os.fspath(args))
+    options = Options(
+        compare=CompareOptions(facts, mapping, entry, frozenset(disabled_equivalences)),
+        policy=make_policy(fail_on, strict, tuple(select), tuple(ignore), tuple(waivers), today),
+        reference_front_end=parse_front_end(front_ends[0]) if front_ends[0] else None,
+        generated_front_end=parse_front_end(front_ends[1]) if front_ends[1] else None,
+        timing=timing,
+    )
+    return Report.from_result(run(reference, generated, options))
+
+
+def run(
+    reference: str | os.PathLike[str] | ModuleOp,
+    generated: str | os.PathLike[str] | ModuleOp,
+    options: Options,
+) -> Result:
+    """The pipeline: read both, compare, explain each difference, judge, report. Raises InputError."""
+    clock = Clock()
+    reference_module, reference_dump = load(reference, "reference", options.reference_front_end)
+    generated_module, generated_dump = load(generated, "generated", options.generated_front_end)
+    _check_entry(options.compare.entry, reference_dump, generated_dump)
+    clock.step("read")
+    comparison = _compare(reference_module, generated_module, options.compare)
+    for dump, module in ((reference_dump, reference_module), (generated_dump, generated_module)):
+        comparison.assumptions += [f"{dump.path}: {lost}" for lost in module.approximations]
+    clock.step("compare")
+    judgement = judge(
+        [finding(difference, generated_dump.front_end.name) for difference in comparison.differences],
+        options.policy,
+        front_end=generated_dump.front_end,
+        entries=_compared(comparison),
+        notes=len(comparison.obligations) + len(comparison.not_checked),
+    )
+    clock.step("judge")
+    timing = clock.seconds if options.timing else {}
+    return build_result(reference_dump, generated_dump, comparison, judgement, versions(), timing)
+
+
+def load(
+    source: str | os.PathLike[str] | ModuleOp, side: str, front_end: FrontEnd | None = None
+) -> tuple[ModuleOp, Dump]:
+    """Reads one side, or takes a module as it is. Raises InputError, also for a module without a kernel."""
+    if isinstance(source, (str, os.PathLike)):
+        from tileir_diff.dialect import parse_text
+        from tileir_diff.ingest import read_source
+
+        file = read_source(os.fspath(source))
+        module = parse_text(file.text, file.path)
+        path, format_, text = file.path, file.format, file.text
+    else:
+        module, path, format_, text = source, f"<{side}>", source.format, ""
+    entries = module.entries
+    if not entries:
+        raise InputError("no kernel in it: nothing to compare", path)
+    names = tuple(symbol(entry) for entry in entries)
+    made_by = front_end or recognise(_producer(module, text), names, _files(entries))
+    return module, Dump(path, format_, names, made_by)
+
+
+def make_policy(
+    fail_on: str,
+    strict: bool,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    waivers: tuple[Waiver, ...],
+    today: date | None,
+) -> Policy:
+    """Checks what the user decided. Raises InputError for an impact or a rule that does not exist."""
+    if fail_on not in FAIL_ON:
+        raise InputError(f"'{fail_on}' is no impact; fail-on takes one of {', '.join(FAIL_ON)}", "fail-on")
+    selection = Selection(select, ignore)
+    unknown = selection.unknown(FAMILIES)
+    if unknown:
+        raise InputError(
+            f"no rule begins with '{unknown[0]}'; `tileir-diff rules` lists them", "select, ignore"
+        )
+    return Policy(fail_on, strict, selection, waivers, today)
+
+
+def symbol(entry: TileOp) -> str:
+    """The symbol of a kernel, without `@`."""
+    return str(entry.get("sym_name")).removeprefix("@")
+
+
+def versions() -> dict[str, str]:
+    """What made the report."""
+    return {"tileir-diff": __version__}
+
+
+def _compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -> Comparison:
+    # The matcher is the heaviest import: an unreadable input must not wait for it.
+    from tileir_diff.match.compare import compare
+
+    return compare(reference, generated, options)
+
+
+def _check_entry(entry: str | None, reference: Dump, generated: Dump) -> None:
+    if entry is None:
+        return
+    name = entry.removeprefix("@")
+    if name not in (*reference.entries, *generated.entries):
+        known = ", ".join(f"@{each}" for each in dict.fromkeys((*reference.entries, *generated.entries)))
+        raise InputError(f"no entry '@{name}' on either side; there are {known}", "--entry")
+
+
+def _compared(comparison: Comparison) -> tuple[str, ...]:
+    names = [name.removeprefix("@") for pair in comparison.pairs for name in pair[:2] if name is not None]
+    return tuple(dict.fromkeys(names))
+
+
+def _producer(module: ModuleOp, text: str) -> str:
+    return str(module.get("producer") or "") or producer_line(text)
+
+
+def _files(entries: list[TileOp]) -> list[str]:
+    """Files that debug locations name, one an entry at most."""
+    files: list[str] = []
+    for entry in entries:
+        for index, op in enumerate(entry.inner()):
+            if op.source is not None:
+                files.append(op.source.file)
+            if op.source is not None or index >= SOURCE_SEARCH:
+                break
+    return files
+
+
+def _strings(launch: str | Iterable[str] | None) -> list[str]:
+    if launch is None:
+        return []
+    return [launch] if isinstance(launch, str) else list(launch)

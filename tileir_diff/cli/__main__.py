@@ -1,0 +1,5 @@
+"""`python -m tileir_diff.cli`."""
+
+from tileir_diff.cli import main
+
+main()

@@ -1,0 +1,53 @@
+"""The command and its verbs. `tileir-diff REF GEN` is the verb `diff`, which needs no name.
+
+Every verb imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import click
+
+from tileir_diff import __version__
+
+
+class DefaultGroup(click.Group):
+    """A group in which arguments that begin with no verb belong to `diff`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h", "--version"):
+            args = ["diff", *args]
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "[OPTIONS] REFERENCE GENERATED")
+        formatter.write_usage(ctx.command_path, "VERB ...")
+
+
+@click.group(
+    cls=DefaultGroup,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`tileir-diff diff --help` lists the options of a comparison. "
+    "Exit status: 0 PASS or PASS_WITH_NOTES, 1 FAIL_FIXABLE or FAIL_COMPILER_BUG, 2 BLOCKED.",
+)
+@click.version_option(__version__, prog_name="tileir-diff", message="%(prog)s %(version)s")
+def app() -> None:
+    """Says whether two CUDA Tile IR kernels compute the same, and which line is wrong where they do not."""
+
+
+def _register() -> None:
+    from tileir_diff.cli import diff, inspect, rules
+
+    for command in (
+        diff.diff,
+        diff.batch,
+        inspect.check,
+        inspect.show,
+        rules.explain,
+        rules.rules,
+        rules.completion,
+    ):
+        app.add_command(command)
+
+
+_register()

@@ -1,0 +1,307 @@
+"""`tileir-diff REF GEN` and `tileir-diff batch LIST`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from tileir_diff.cli.output import complain, emit
+from tileir_diff.errors import InputError
+
+if TYPE_CHECKING:
+    from tileir_diff.api import Options
+    from tileir_diff.report.result import Result
+
+FORMATS = ("text", "json", "markdown")
+LEVELS = ("hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
+EXIT_STYLES = ("diff", "tilegym")
+DEBUG = "TILEIR_DIFF_DEBUG"
+"""Environment variable: internal errors show their traceback."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def comparison_options(command: F) -> F:
+    """The options that decide a result, for all verbs that compare."""
+    options = [
+        click.option("--args", "args_file", metavar="FILE", help="Argument map (generated to reference)."),
+        click.option("--config", metavar="FILE", help="Settings file instead of the one found upwards."),
+        click.option("--entry", metavar="NAME", help="Compare only this entry (symbol of either side)."),
+        click.option("--fail-on", type=click.Choice(LEVELS), help="Least impact that fails; default edge."),
+        click.option(
+            "--front-end", "front_ends", multiple=True, metavar="[SIDE=]NAME[@VERSION]",
+            help="Front end of a side (default: generated), where the dump does not tell.",
+        ),
+        click.option("--ignore", multiple=True, metavar="RULE", help="Only count rules with this prefix."),
+        click.option(
+            "--launch", multiple=True, metavar="NAME=VALUE|FILE",
+            help="Launch facts: grid.x=2048, n=333 (generated.n=333 for one side), or a launch file.",
+        ),
+        click.option(
+            "--no-equivalence", "disabled", multiple=True, metavar="NAME",
+            help="Treat an equivalence as a difference; --equivalences shows the names.",
+        ),
+        click.option("--select", multiple=True, metavar="RULE", help="Only rules with this prefix."),
+        click.option("--strict", is_flag=True, default=None, help="Notes fail as well."),
+        click.option("--timing", is_flag=True, help="Report the seconds of each step."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("reference")
+@click.argument("generated")
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write the report to a file.")
+@click.option("--stat", is_flag=True, help="Only one line an entry, and counts.")
+@click.option("--equivalences", is_flag=True, help="List what was treated as equal, and why.")
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", show_default=True)
+@click.option(
+    "--exit-style", type=click.Choice(EXIT_STYLES), default="diff", show_default=True,
+    help="tilegym: exit status (0 PASS, 1 FAIL, 2 PASS_WITH_NOTES) and closing lines of its diff_ir.sh.",
+)  # fmt: skip
+@comparison_options
+@click.pass_context
+def diff(ctx: click.Context, reference: str, generated: str, **given: Any) -> None:
+    """Compare GENERATED with REFERENCE. Each is a file, or - for standard input.
+
+    Exit status: 0 PASS or PASS_WITH_NOTES, 1 FAIL_FIXABLE or FAIL_COMPILER_BUG, 2 BLOCKED.
+    """
+    view = _View.of(given)
+    result = _run(reference, generated, given)
+    text = view.render(result)
+    try:
+        emit(text, view.output)
+    except InputError as error:
+        complain(error)
+        ctx.exit(2)
+    ctx.exit(view.status(result))
+
+
+@click.command()
+@click.argument("pairs")
+@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write the lines to a file.")
+@comparison_options
+@click.pass_context
+def batch(ctx: click.Context, pairs: str, format_: str, output: str | None, **given: Any) -> None:
+    """Compare many pairs in one process.
+
+    PAIRS is a file, or - for standard input, with one pair a line: "REF GEN", or a JSON object with the
+    keys reference
+    and generated and, if need be, launch, args and entry. Empty lines and lines that begin with # are
+    skipped.
+
+    Prints one line a pair: text, or the whole report as JSON. The exit status is the worst of all pairs.
+    """
+    from tileir_diff.report.json_format import render_json
+    from tileir_diff.report.text_format import render_line
+    from tileir_diff.verdict import EXIT_STATUS
+
+    worst = 0
+    collected: list[str] = []
+    try:
+        for pair in _pairs(pairs):
+            result = _run(pair.reference, pair.generated, pair.over(given), loud=False)
+            line = render_json(result, indent=None) if format_ == "json" else render_line(result)
+            worst = max(worst, EXIT_STATUS[result.verdict])
+            if output is None:
+                emit(line, None)
+            else:
+                collected.append(line)
+        if output is not None:
+            emit("".join(collected), output)
+    except InputError as error:
+        complain(error)
+        worst = 2
+    ctx.exit(worst)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """How a result is shown."""
+
+    format: str
+    output: str | None
+    stat: bool
+    equivalences: bool
+    color: str
+    exit_style: str
+
+    @staticmethod
+    def of(given: dict[str, Any]) -> _View:
+        """Takes the options of the view out of `given`."""
+        names = ("format_", "output", "stat", "equivalences", "color", "exit_style")
+        return _View(*(given.pop(name) for name in names))
+
+    def render(self, result: Result) -> str:
+        if self.format == "json":
+            from tileir_diff.report.json_format import render_json
+
+            return render_json(result)
+        if self.format == "markdown":
+            from tileir_diff.report.markdown_format import render_markdown
+
+            return render_markdown(result)
+        from tileir_diff.report.color import wants_color
+        from tileir_diff.report.text_format import render_stat, render_text
+
+        color = wants_color(
+            "never" if self.color == "auto" and self.output else self.color, sys.stdout, os.environ
+        )
+        if result.error is not None:
+            text = f"VERDICT: {result.verdict}\n"  # the message went to standard error
+        else:
+            text = (
+                render_stat(result)
+                if self.stat
+                else render_text(result, color=color, equivalences=self.equivalences)
+            )
+        if self.exit_style == "tilegym":
+            from tileir_diff.cli.tilegym import closing_lines
+
+            return text.removesuffix(f"VERDICT: {result.verdict}\n") + closing_lines(result)
+        return text
+
+    def status(self, result: Result) -> int:
+        if self.exit_style == "tilegym":
+            from tileir_diff.cli.tilegym import EXIT_STATUS
+
+            return EXIT_STATUS[result.verdict]
+        from tileir_diff.verdict import EXIT_STATUS as STATUS
+
+        return STATUS[result.verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    reference: str
+    generated: str
+    launch: str | None = None
+    args: str | None = None
+    entry: str | None = None
+
+    def over(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The options of this pair on top of those for all."""
+        own = dict(given)
+        if self.launch is not None:
+            own["launch"] = (*given["launch"], self.launch)
+        own["args_file"] = self.args or given["args_file"]
+        own["entry"] = self.entry or given["entry"]
+        return own
+
+
+def _pairs(path: str) -> list[_Pair]:
+    """The pairs of a list. Raises InputError with the line that is wrong."""
+    try:
+        if path == "-":
+            lines = sys.stdin.read().splitlines()
+        else:
+            with open(path, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", path) from None
+    except UnicodeDecodeError:
+        raise InputError("cannot read: not UTF-8 text", path) from None
+    return [
+        _pair(line, path, n) for n, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")
+    ]
+
+
+def _pair(line: str, path: str, number: int) -> _Pair:
+    if not line.lstrip().startswith("{"):
+        words = line.split()
+        if len(words) != 2:
+            raise InputError(f"a pair has two files, not {len(words)}", path, number, 1, line)
+        return _Pair(*words)
+    import json
+
+    try:
+        data = cast("dict[str, object]", json.loads(line))
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON: {error.msg}", path, number, error.colno, line) from None
+    known = ("reference", "generated", "launch", "args", "entry")
+    wrong = [key for key, value in data.items() if key not in known or not isinstance(value, str)]
+    if wrong or "reference" not in data or "generated" not in data:
+        what = f"'{wrong[0]}'" if wrong else "a missing 'reference' or 'generated'"
+        raise InputError(
+            f"a pair holds strings for {', '.join(known)}; {what} is wrong", path, number, 1, line
+        )
+    return _Pair(**cast("dict[str, str]", data))
+
+
+def _run(reference: str, generated: str, given: dict[str, Any], *, loud: bool = True) -> Result:
+    """The result; BLOCKED, with one message to standard error, for bad input."""
+    from tileir_diff.api import run, versions
+    from tileir_diff.report.build import Dump, blocked_result
+
+    try:
+        if reference == "-" and generated == "-":
+            raise InputError("both sides cannot be standard input", "-")
+        return run(reference, generated, _options(given))
+    except InputError as error:
+        found = error
+    except Exception as error:
+        # A fault of ours must not look like a verdict, nor bury the user in a traceback.
+        if os.environ.get(DEBUG):
+            raise
+        text = f"internal error, {type(error).__name__}: {error}; set {DEBUG}=1 for where, and report it"
+        found = InputError(" ".join(text.split()), generated)
+    if loud:
+        complain(found)
+    return blocked_result(Dump(reference), Dump(generated), found, versions())
+
+
+def _options(given: dict[str, Any]) -> Options:
+    """Command line over settings file over defaults."""
+    from tileir_diff.api import Options, make_policy
+    from tileir_diff.match.launch import parse_launch, read_argument_map
+    from tileir_diff.match.model import CompareOptions
+    from tileir_diff.verdict.config import find_config, read_config
+
+    config = read_config(given["config"]) if given["config"] else find_config(os.getcwd())
+    front_ends = _front_ends(given["front_ends"])
+    return Options(
+        compare=CompareOptions(
+            launch=parse_launch(given["launch"]),
+            args=read_argument_map(given["args_file"]) if given["args_file"] else None,
+            entry=given["entry"],
+            disabled_equivalences=frozenset(given["disabled"]),
+        ),
+        policy=make_policy(
+            given["fail_on"] or config.fail_on or "edge",
+            bool(config.strict if given["strict"] is None else given["strict"]),
+            _words(given["select"]) or config.select or (),
+            _words(given["ignore"]) or config.ignore or (),
+            config.waivers,
+            date.today(),
+        ),
+        reference_front_end=front_ends.get("reference"),
+        generated_front_end=front_ends.get("generated"),
+        timing=given["timing"],
+    )
+
+
+def _front_ends(given: tuple[str, ...]) -> dict[str, Any]:
+    from tileir_diff.verdict.front_ends import parse_front_end
+
+    found: dict[str, Any] = {}
+    for text in given:
+        side, equals, name = text.partition("=")
+        if equals and side not in ("reference", "generated"):
+            raise InputError(f"'{side}' is no side; write reference= or generated=", "--front-end")
+        found[side if equals else "generated"] = parse_front_end(name if equals else text)
+    return found
+
+
+def _words(given: tuple[str, ...]) -> tuple[str, ...]:
+    """`--select a,b --select c` is a, b, c."""
+    return tuple(word.strip() for text in given for word in text.split(",") if word.strip())

@@ -1,0 +1,45 @@
+"""`tileir-diff rules`, `tileir-diff explain RULE`, `tileir-diff completion SHELL`."""
+
+from __future__ import annotations
+
+import click
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
+def rules(format_: str) -> None:
+    """List all rules with their impact."""
+    from tileir_diff.rules.catalogue import as_json, as_text
+
+    click.echo(as_json() if format_ == "json" else as_text(), nl=False)
+
+
+@click.command()
+@click.argument("rule")
+@click.pass_context
+def explain(ctx: click.Context, rule: str) -> None:
+    """Explain a rule (`mask/missing`) or a family (`mask`): what it does, why it matters, an example."""
+    from tileir_diff.rules.catalogue import closest, page
+
+    text = page(rule)
+    if text is None:
+        close = closest(rule)
+        hint = f"; did you mean {' or '.join(close)}?" if close else ""
+        click.echo(f"error: no rule '{rule}'{hint} `tileir-diff rules` lists them", err=True)
+        ctx.exit(2)
+    click.echo(text, nl=False)
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell, to be sourced: `eval "$(tileir-diff completion bash)"`."""
+    from click.shell_completion import get_completion_class
+
+    from tileir_diff.cli.app import app
+
+    complete = get_completion_class(shell)
+    assert complete is not None  # the choice above holds only what click knows
+    click.echo(complete(app, {}, "tileir-diff", "_TILEIR_DIFF_COMPLETE").source())

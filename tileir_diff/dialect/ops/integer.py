@@ -1,0 +1,27 @@
+"""Integer arithmetic and bits: operands and result have one type."""
+
+from tileir_diff.dialect.spec import NO_MEMORY, OVERFLOW, PREDICATE, ROUNDING, SIGNED, op
+
+SAME = "lhs=rhs=result"
+UNARY = "source=result"
+
+OPS = (
+    op("addi", "lhs rhs", SAME, OVERFLOW, commutative=True, doc="Sum, wraps: `addi %a, %b overflow<no_signed_wrap> : tile<4xi32>`."),
+    op("subi", "lhs rhs", SAME, OVERFLOW, doc="Difference, wraps: `subi %a, %b : tile<4xi32>`."),
+    op("muli", "lhs rhs", SAME, OVERFLOW, commutative=True, doc="Product, wraps: `muli %a, %b : tile<4xi32>`."),
+    op("shli", "lhs rhs", SAME, OVERFLOW, doc="Shift left by an unsigned amount: `shli %a, %b : tile<4xi32>`."),
+    op("negi", "source", UNARY, OVERFLOW.with_(since="13.2"), doc="Negation: `negi %a : tile<4xi32>`."),
+    op("divi", "lhs rhs", SAME, SIGNED, ROUNDING.with_(default="zero", odsname="rounding"), effect=NO_MEMORY,
+       doc="Quotient, rounded to zero, up or down: `divi %a, %b signed rounding<negative_inf> : tile<4xi32>`."),
+    op("remi", "lhs rhs", SAME, SIGNED, doc="Remainder with the sign of the dividend: `remi %a, %b signed : tile<4xi32>`."),
+    op("maxi", "lhs rhs", SAME, SIGNED, commutative=True, doc="Maximum: `maxi %a, %b signed : tile<4xi32>`."),
+    op("mini", "lhs rhs", SAME, SIGNED, commutative=True, doc="Minimum: `mini %a, %b unsigned : tile<4xi32>`."),
+    op("shri", "lhs rhs", SAME, SIGNED, doc="Shift right, arithmetic when signed: `shri %a, %b unsigned : tile<4xi32>`."),
+    op("cmpi", "lhs rhs", "lhs=rhs -> result", PREDICATE, SIGNED, form="@predicate $lhs, $rhs, @signed",
+       doc="Comparison: `cmpi less_than %a, %b, signed : tile<4xi32> -> tile<4xi1>`."),
+    op("absi", "source", UNARY, doc="Absolute value, unsigned result: `absi %a : tile<4xi32>`."),
+    op("mulhii", "lhs rhs", SAME, commutative=True, doc="High half of the unsigned product: `mulhii %a, %b : tile<4xi32>`."),
+    op("andi", "lhs rhs", SAME, commutative=True, doc="Bitwise and: `andi %a, %b : tile<4xi32>`."),
+    op("ori", "lhs rhs", SAME, commutative=True, doc="Bitwise or: `ori %a, %b : tile<4xi32>`."),
+    op("xori", "lhs rhs", SAME, commutative=True, doc="Bitwise exclusive or: `xori %a, %b : tile<4xi32>`."),
+)  # fmt: skip

@@ -1,0 +1,427 @@
+"""Types of the `cuda_tile` dialect: frozen, hashable, printed as the 13.4 disassembler prints them.
+
+`parse_type` reads one type and keeps it by its text: a dump has thousands of types and a few dozen different ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lark import Token as Leaf
+from xdsl.ir import TypeAttribute
+
+from tileir_diff.dialect.scalars import FORMATS, INTEGER_BITS, SPELLINGS
+from tileir_diff.syntax.nodes import FunctionTypeNode, Listing, Shaped, ShapeGroup, Term
+from tileir_diff.syntax.parser import parse_body
+from tileir_diff.syntax.source import Problem
+
+PADDING_VALUES: Final = ("zero", "neg_zero", "nan", "pos_inf", "neg_inf")
+
+
+class TileIRType(TypeAttribute):
+    """Base of all types here. Subclasses print themselves with `__str__`."""
+
+    def __post_init__(self) -> None:
+        """Nothing to check: the verifier checks types, so that a bad one can still be shown."""
+
+
+@dataclass(frozen=True)
+class Scalar(TileIRType):
+    """An element type: `i32`, `f32`, `bf16`, `f8E4M3FN`."""
+
+    name: str  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    @property
+    def is_int(self) -> bool:
+        return self.name in INTEGER_BITS
+
+    @property
+    def is_float(self) -> bool:
+        return self.name in FORMATS
+
+    @property
+    def bits(self) -> int:
+        """Width of the bit pattern; 19 for tf32, 4 for f4E2M1FN."""
+        return INTEGER_BITS.get(self.name) or FORMATS[self.name].bits
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Ptr(TileIRType):
+    """A pointer to elements: `ptr<f32>`; `attr` is the inside of a 13.4 pointer attribute, such as `none`."""
+
+    name = "cuda_tile.ptr"
+    pointee: Scalar
+    attr: str | None = None
+
+    def __str__(self) -> str:
+        return f"ptr<{self.pointee}>" if self.attr is None else f"ptr<{self.pointee}, <{self.attr}>>"
+
+
+@dataclass(frozen=True)
+class Tile(TileIRType):
+    """A value of fixed shape: `tile<4x8xf32>`; rank 0 is a scalar."""
+
+    name = "cuda_tile.tile"
+    shape: tuple[int, ...]
+    element: Scalar | Ptr
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        total = 1
+        for extent in self.shape:
+            total *= extent
+        return total
+
+    def __str__(self) -> str:
+        return f"tile<{''.join(f'{extent}x' for extent in self.shape)}{self.element}>"
+
+
+@dataclass(frozen=True)
+class TensorView(TileIRType):
+    """A strided array in memory: `tensor_view<?x16xf32, strides=[?,1]>`; None is a size known at run time only."""
+
+    name = "cuda_tile.tensor_view"
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    element: Scalar
+    attr: str | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def __str__(self) -> str:
+        dims = "".join(f"{_extent(extent)}x" for extent in self.shape)
+        strides = f", strides=[{','.join(_extent(stride) for stride in self.strides)}]" if self.strides else ""
+        attr = f", #cuda_tile.ptr_attr<{self.attr}>" if self.attr is not None else ""
+        return f"tensor_view<{dims}{self.element}{strides}{attr}>"
+
+
+@dataclass(frozen=True)
+class PartitionView(TileIRType):
+    """A tensor cut into tiles side by side. `dim_map[i]` is the tensor dimension of tile dimension i."""
+
+    name = "cuda_tile.partition_view"
+    tile: tuple[int, ...]
+    padding: str | None
+    tensor_view: TensorView
+    dim_map: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"partition_view<{_tile(self.tile)}{_padding(self.padding)}, {self.tensor_view}{_dim_map(self.dim_map)}>"
+
+
+@dataclass(frozen=True)
+class StridedView(TileIRType):
+    """Tiles of a tensor, `traversal_strides` elements apart; they may overlap or leave gaps."""
+
+    name = "cuda_tile.strided_view"
+    tile: tuple[int, ...]
+    traversal_strides: tuple[int, ...]
+    padding: str | None
+    tensor_view: TensorView
+    dim_map: tuple[int, ...]
+
+    def __str__(self) -> str:
+        strides = f", traversal_strides=[{','.join(map(str, self.traversal_strides))}]"
+        tail = f"{_padding(self.padding)}, {self.tensor_view}{_dim_map(self.dim_map)}"
+        return f"strided_view<{_tile(self.tile)}{strides}{tail}>"
+
+
+@dataclass(frozen=True)
+class GatherScatterView(TileIRType):
+    """Tiles whose position along `sparse_dim` is given by a list of rows."""
+
+    name = "cuda_tile.gather_scatter_view"
+    tile: tuple[int, ...]
+    padding: str | None
+    tensor_view: TensorView
+    sparse_dim: int
+
+    def __str__(self) -> str:
+        head = f"gather_scatter_view<{_tile(self.tile)}{_padding(self.padding)}"
+        return f"{head}, {self.tensor_view}, sparse_dim={self.sparse_dim}>"
+
+
+@dataclass(frozen=True)
+class Token(TileIRType):
+    """Orders memory operations."""
+
+    name = "cuda_tile.token"
+
+    def __str__(self) -> str:
+        return "token"
+
+
+@dataclass(frozen=True)
+class FunctionType(TileIRType):
+    """`(A, B) -> C`, of an entry or function."""
+
+    name = "cuda_tile.function"
+    inputs: tuple[TileIRType, ...]
+    outputs: tuple[TileIRType, ...]
+
+    def __str__(self) -> str:
+        outputs = ", ".join(map(str, self.outputs))
+        tail = outputs if len(self.outputs) == 1 else f"({outputs})"
+        return f"({', '.join(map(str, self.inputs))}) -> {tail}"
+
+
+View = PartitionView | StridedView | GatherScatterView
+ALL_TYPES: Final = (
+    Scalar, Ptr, Tile, TensorView, PartitionView, StridedView, GatherScatterView, Token, FunctionType,
+)  # fmt: skip
+
+SCALARS: Final = {name: Scalar(name) for name in (*INTEGER_BITS, *FORMATS)}
+# The dialect knows classes by name; `Scalar` instances carry the name of the element type itself.
+Scalar.name = "cuda_tile.scalar"  # pyright: ignore[reportAttributeAccessIssue]
+TOKEN: Final = Token()
+
+
+def _extent(value: int | None) -> str:
+    return "?" if value is None else str(value)
+
+
+def _tile(shape: tuple[int, ...]) -> str:
+    return f"tile=({'x'.join(map(str, shape))})"
+
+
+def _padding(padding: str | None) -> str:
+    return "" if padding is None else f", padding_value = {padding}"
+
+
+def _dim_map(dim_map: tuple[int, ...]) -> str:
+    if dim_map == tuple(range(len(dim_map))):
+        return ""
+    return f", dim_map=[{', '.join(map(str, dim_map))}]"
+
+
+# ---- reading
+
+_KNOWN: dict[str, TileIRType] = {}
+_KEEP: Final = 20_000
+
+
+def parse_type(text: str) -> TileIRType:
+    """The type that a text denotes. Raises Problem, with an offset into the text, when there is none."""
+    known = _KNOWN.get(text)
+    if known is None:
+        if len(_KNOWN) > _KEEP:
+            _KNOWN.clear()
+        known = _KNOWN[text] = _read(text)
+    return known
+
+
+def scalar(text: str, offset: int = 0) -> Scalar:
+    """The element type of that name, in any case for the small floats. Raises Problem."""
+    name = SPELLINGS.get(text) or SPELLINGS.get(text.lower())
+    if name is None:
+        raise Problem(f"unknown element type '{text}'", offset)
+    return SCALARS[name]
+
+
+def _read(text: str) -> TileIRType:
+    prefix = 1 if text.startswith("!") else 0
+    if text.startswith("cuda_tile.", prefix):
+        prefix += len("cuda_tile.")
+    opening = text.find("<", prefix)
+    if opening < 0:
+        name = text[prefix:]
+        return TOKEN if name == "token" else scalar(name)
+    head = text[prefix:opening]
+    reader = _READERS.get(head)
+    if reader is None:
+        raise Problem(f"unknown type '{head}'", prefix)
+    with Problem.shifted(opening + 1):
+        return reader(parse_body(text[opening + 1 : -1]))
+
+
+def _read_ptr(terms: list[Term]) -> Ptr:
+    if not 1 <= len(terms) <= 2:
+        raise Problem("expected ptr<element>", 0)
+    attr = None if len(terms) == 1 else _pointer_attribute(_only(terms[1]))
+    leaf = _only(terms[0])
+    if type(leaf) is not Leaf:
+        raise Problem("expected an element type", 0)
+    pointee = _nested(leaf)
+    if not isinstance(pointee, Scalar):
+        raise Problem(f"pointers point to elements, not to '{pointee}'", _at(leaf))
+    return Ptr(pointee, attr)
+
+
+def _read_tile(terms: list[Term]) -> Tile:
+    if len(terms) != 1:
+        raise Problem("expected tile<shape x element>", 0)
+    shape, element = _shaped(_only(terms[0]))
+    if None in shape:
+        raise Problem("a tile has a fixed shape, '?' is for tensor views", 0)
+    if not isinstance(element, Scalar | Ptr):
+        raise Problem(f"a tile cannot hold '{element}'", 0)
+    return Tile(shape, element)  # pyright: ignore[reportArgumentType]
+
+
+def _read_tensor_view(terms: list[Term]) -> TensorView:
+    if not terms:
+        raise Problem("expected tensor_view<shape x element, strides=[...]>", 0)
+    shape, element = _shaped(_only(terms[0]))
+    if not isinstance(element, Scalar):
+        raise Problem(f"a tensor view cannot hold '{element}'", 0)
+    strides: tuple[int | None, ...] = ()
+    attr = None
+    for term in terms[1:]:
+        if term.key == "strides":
+            strides = _integers(term, dynamic=True)
+        elif term.key:
+            raise Problem(f"unknown '{term.key}' in a tensor view", _at(term.values[0]))
+        else:
+            attr = _pointer_attribute(_only(term))
+    return TensorView(shape, strides, element, attr)
+
+
+class _Parts:
+    """What the three tile views have in common: their terms by role."""
+
+    def __init__(self, terms: list[Term], *extra: str) -> None:
+        self.view: TensorView | None = None
+        self.named: dict[str, Any] = {}
+        for term in terms:
+            key = term.key
+            if not key:
+                view = _nested(_only(term))
+                if not isinstance(view, TensorView) or self.view is not None:
+                    raise Problem("expected one tensor_view in a view type", _at(_only(term)))
+                self.view = view
+            elif key in self.named:
+                raise Problem(f"'{key}' is given twice", _at(term.values[0]))
+            elif key in ("tile", "padding_value", *extra):
+                self.named[key] = _VIEW_PARTS[key](term)
+            else:
+                raise Problem(f"unknown '{key}' in a view type", _at(term.values[0]))
+        for key in ("tile", *extra[:1]):
+            if key not in self.named:
+                raise Problem(f"view type without '{key}'", 0)
+
+    def tensor_view(self) -> TensorView:
+        if self.view is None:
+            raise Problem("view type without its tensor_view", 0)
+        return self.view
+
+    def dim_map(self) -> tuple[int, ...]:
+        return self.named.get("dim_map") or tuple(range(len(self.named["tile"])))
+
+
+def _read_partition_view(terms: list[Term]) -> PartitionView:
+    parts = _Parts(terms, "tile", "dim_map")
+    return PartitionView(parts.named["tile"], parts.named.get("padding_value"), parts.tensor_view(), parts.dim_map())
+
+
+def _read_strided_view(terms: list[Term]) -> StridedView:
+    parts = _Parts(terms, "traversal_strides", "dim_map")
+    named = parts.named
+    return StridedView(
+        named["tile"], named["traversal_strides"], named.get("padding_value"), parts.tensor_view(), parts.dim_map()
+    )
+
+
+def _read_gather_scatter_view(terms: list[Term]) -> GatherScatterView:
+    parts = _Parts(terms, "sparse_dim")
+    named = parts.named
+    return GatherScatterView(named["tile"], named.get("padding_value"), parts.tensor_view(), named["sparse_dim"])
+
+
+def _padding_value(term: Term) -> str:
+    text = str(term.values[0])
+    if text not in PADDING_VALUES:
+        raise Problem(f"unknown padding value '{text}', expected one of {', '.join(PADDING_VALUES)}", _at(term.values[0]))
+    return text
+
+
+def _tile_shape(term: Term) -> tuple[int, ...]:
+    group = term.values[0]
+    if type(group) is not ShapeGroup:
+        raise Problem("expected a tile shape such as (4x8)", _at(group))
+    return tuple(_integer(part) for part in group.text.split("x"))
+
+
+def _integers(term: Term, dynamic: bool = False) -> tuple[int | None, ...]:
+    listing = term.values[0]
+    if type(listing) is not Listing:
+        raise Problem("expected a list such as [1, 2]", _at(listing))
+    return tuple(None if dynamic and str(leaf) == "?" else _integer(leaf) for leaf in listing.values)
+
+
+def _integer(leaf: Any) -> int:
+    try:
+        return int(str(leaf), 10)
+    except ValueError:
+        raise Problem(f"expected a whole number, found '{str(leaf)[:40]}'", _at(leaf)) from None
+
+
+_VIEW_PARTS: Final[dict[str, Any]] = {
+    "tile": _tile_shape,
+    "padding_value": _padding_value,
+    "dim_map": _integers,
+    "traversal_strides": _integers,
+    "sparse_dim": lambda term: _integer(term.values[0]),
+}
+_READERS: Final[dict[str, Any]] = {
+    "ptr": _read_ptr,
+    "tile": _read_tile,
+    "tensor_view": _read_tensor_view,
+    "partition_view": _read_partition_view,
+    "strided_view": _read_strided_view,
+    "gather_scatter_view": _read_gather_scatter_view,
+}
+
+
+def _shaped(node: Any) -> tuple[tuple[int | None, ...], TileIRType]:
+    """Extents (None for '?') and element of `4x?xf32`."""
+    if type(node) is not Shaped:
+        if type(node) is not Leaf:
+            raise Problem("expected a shape and an element type", _at(node))
+        return (), _nested(node)
+    dims = tuple(None if extent == "?" else _integer(extent) for extent in str(node.dims)[:-1].split("x"))
+    return dims, _nested(node.element)
+
+
+def _nested(leaf: Any) -> TileIRType:
+    if type(leaf) is not Leaf:
+        raise Problem("expected a type", _at(leaf))
+    with Problem.shifted(_at(leaf)):
+        return parse_type(str(leaf))
+
+
+def _pointer_attribute(leaf: Any) -> str:
+    """The inside of `<none>` or `#cuda_tile.ptr_attr<none>`."""
+    text = str(leaf)
+    head, _, rest = text.partition("<")
+    if type(leaf) is not Leaf or head not in ("", "#cuda_tile.ptr_attr", "ptr_attr") or not rest:
+        raise Problem(f"expected a pointer attribute, found '{text[:40]}'", _at(leaf))
+    return rest[:-1].strip()
+
+
+def _only(term: Term) -> Any:
+    if term.relation or len(term.values) != 1:
+        raise Problem(f"unexpected '{term.key or str(term.values[-1])[:40]}' in a type", _at(term.values[0]))
+    return term.values[0]
+
+
+def _at(node: Any) -> int:
+    """Offset of a node, 0 where it does not know."""
+    if type(node) is Leaf:
+        return node.start_pos or 0
+    return getattr(node, "start", 0) if not isinstance(node, Shaped) else node.dims.start_pos or 0
+
+
+def function_type(node: FunctionTypeNode) -> FunctionType:
+    """The function type of a syntax node. Raises Problem."""
+    return FunctionType(tuple(map(_nested, node.inputs)), tuple(map(_nested, node.outputs)))

@@ -1,0 +1,52 @@
+"""SSA: every operand is defined before its use, in a scope that the use can see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tileir_diff.dialect.verifier.broken import Broken, Rules
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from tileir_diff.dialect.ir import TileOp
+
+RULES: Rules = {
+    "ssa/undefined-value": "a value is defined before its use, in a scope that the use can see",
+}
+
+
+class Scopes:
+    """The values that can be seen at one point of a walk through a module.
+
+    A region sees what is around it, unless its op is isolated (a kernel or module).
+    """
+
+    def __init__(self) -> None:
+        self._visible: set[int] = set()
+        self._stack: list[tuple[set[int], list[int]]] = []
+        self._own: list[int] = []
+
+    def define(self, values: Sequence[SSAValue]) -> None:
+        for value in values:
+            self._visible.add(id(value))
+            self._own.append(id(value))
+
+    def enter(self, isolated: bool) -> None:
+        self._stack.append((self._visible, self._own))
+        if isolated:
+            self._visible = set()
+        self._own = []
+
+    def leave(self) -> None:
+        self._visible.difference_update(self._own)
+        self._visible, self._own = self._stack.pop()
+
+    def check(self, op: TileOp) -> Broken | None:
+        for position, operand in enumerate(op.operands):
+            if id(operand) not in self._visible:
+                name = f"%{operand.name_hint}" if operand.name_hint else "an operand"
+                message = f"{name} is used where its definition does not reach"
+                return Broken("ssa/undefined-value", message, f"operand:{position}")
+        return None

@@ -1,0 +1,108 @@
+"""Entries, globals and constants: signatures, initial values, and symbols."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.dialect.types import Tile
+from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
+    from tileir_diff.dialect.ir import TileOp
+
+RULES: Rules = {
+    "entry/results": "a kernel has no results",
+    "entry/parameter-rank": "a tile that is a kernel's parameter has rank 0",
+    "global/rank": "a global is a tile of rank 1",
+    "constant/element-type": "a literal has the element type of its constant",
+    "constant/shape": "a literal has the shape of its constant",
+    "symbol/redefinition": "every kernel and global of a module has a name of its own",
+    "get_global/symbol": "get_global names a global of its module",
+    "get_global/pointee": "get_global gives a pointer to the element type of its global",
+}
+
+_DEFINING = ("entry", "global", "testing$func")
+
+
+def entry(op: TileOp) -> Broken | None:
+    signature = op.get("function_type")
+    if signature is not None and signature.outputs:
+        outputs = ", ".join(str(output) for output in signature.outputs)
+        return Broken("entry/results", f"a kernel has no results, found {outputs}")
+    block = op.regions[0].blocks[0] if op.regions[0].blocks else None
+    for number, argument in enumerate(block.args if block is not None else ()):
+        if isinstance(argument.type, Tile) and argument.type.shape:
+            message = f"a kernel takes tiles of rank 0 only, found {argument.type} as parameter {number}"
+            return Broken("entry/parameter-rank", message)
+    return None
+
+
+def constant(op: TileOp) -> Broken | None:
+    value, tile = op.get("value"), op.results[0].type
+    if value.element != tile.element:
+        message = f"a literal of {value.element} cannot initialise {tile}"
+        return Broken("constant/element-type", message, "value")
+    if tuple(value.shape) != tile.shape or len(value.bits) not in (1, tile.size):
+        shape = "x".join(map(str, value.shape)) or "rank 0"
+        message = f"a literal of shape {shape} with {len(value.bits)} pattern(s) cannot initialise {tile}"
+        return Broken("constant/shape", message, "value")
+    return None
+
+
+def global_tile(op: TileOp) -> Tile | None:
+    """The type of a global; None where its printer left out the value."""
+    value = op.get("value")
+    return Tile(tuple(value.shape), value.element) if value is not None else None
+
+
+def global_(op: TileOp) -> Broken | None:
+    tile = global_tile(op)
+    if tile is not None and len(tile.shape) != 1:
+        return Broken("global/rank", f"a global is a tile of rank 1, found {tile}", "types")
+    return None
+
+
+def symbol_name(op: Operation) -> str | None:
+    """The symbol that `op` defines in its module."""
+    if getattr(op, "short", None) not in _DEFINING:
+        return None
+    return op.get("sym_name")
+
+
+def symbols_of(module: Operation) -> dict[str, TileOp]:
+    """Symbol -> the first op that defines it, over the blocks of one module."""
+    found: dict[str, TileOp] = {}
+    for region in module.regions:
+        for block in region.blocks:
+            for op in block.ops:
+                name = symbol_name(op)
+                if name is not None:
+                    found.setdefault(name, op)
+    return found
+
+
+def check_symbol(op: TileOp, symbols: dict[str, TileOp]) -> Broken | None:
+    """`symbols` are those of the module that holds `op`."""
+    name = symbol_name(op)
+    if name is not None:
+        first = symbols.get(name)
+        if first is not None and first is not op:
+            message = f"@{name} is already defined at line {first.span.line}"
+            return Broken("symbol/redefinition", message, "sym_name")
+        return None
+    if op.short != "get_global":
+        return None
+    name = op.get("sym_name")
+    target = symbols.get(name)
+    if target is None or target.short != "global":
+        return Broken("get_global/symbol", f"@{name} is not a global of this module", "sym_name")
+    pointee, tile = op.results[0].type.element.pointee, global_tile(target)
+    if tile is not None and pointee != tile.element:
+        message = f"@{name} holds {tile.element}, the result points to {pointee}"
+        return Broken("get_global/pointee", message, "types")
+    return None
+
+
+CONSTRAINTS: Constraints = {"entry": (entry,), "constant": (constant,), "global": (global_,)}

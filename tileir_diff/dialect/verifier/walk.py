@@ -1,0 +1,180 @@
+"""The verifier's one walk over a module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tileir_diff.dialect.verifier import (
+    atomics,
+    control_flow,
+    conversion,
+    elementwise,
+    float_modes,
+    integer,
+    memory,
+    mma,
+    reduction,
+    shape,
+    signature,
+    ssa,
+    symbols,
+    tokens,
+    types,
+    views,
+)
+from tileir_diff.dialect.verifier.broken import Broken, CheckError, Constraint, Rules, first_broken
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
+    from tileir_diff.dialect.ir import TileOp
+
+# In the order in which constraints of one op are tried.
+_AREAS = (
+    reduction,
+    memory,
+    atomics,
+    views,
+    elementwise,
+    float_modes,
+    integer,
+    conversion,
+    shape,
+    mma,
+    control_flow,
+    tokens,
+    symbols,
+)
+_ISOLATED = frozenset(("module", "entry", "testing$func"))
+
+
+def _merged_rules() -> Rules:
+    rules: Rules = {}
+    for area in (types, signature, ssa, *_AREAS):
+        rules.update(area.RULES)
+    return rules
+
+
+def _merged_constraints() -> dict[str, tuple[Constraint, ...]]:
+    table: dict[str, tuple[Constraint, ...]] = {}
+    for name in signature.KINDS:
+        found = [constraint for area in _AREAS for constraint in area.CONSTRAINTS.get(name, ())]
+        table[name] = (*found, control_flow.terminated)
+    return table
+
+
+RULES: Rules = _merged_rules()
+_CONSTRAINTS = _merged_constraints()
+
+
+class Verifier:
+    """Collects the errors of one module; use a new one for each."""
+
+    def __init__(self) -> None:
+        self.errors: list[CheckError] = []
+        self._scopes = ssa.Scopes()
+        self._symbols: list[dict[str, TileOp]] = [{}]
+        # Types are looked up by identity, as hashing a nested view costs more than most constraints do.
+        self._types: dict[int, Broken | None] = {}
+        self._reported: set[Any] = set()
+
+    def run(self, module: Operation) -> None:
+        """Visit `module` and every op below it, in the order of the text."""
+        # An explicit stack, last in first out: nesting may be deeper than Python's own stack.
+        stack: list[tuple[str, Any]] = [("op", module)]
+        while stack:
+            event, item = stack.pop()
+            if event == "op":
+                self._visit(item)
+                for region in reversed(item.regions):
+                    stack.append(("leave", item))
+                    for block in reversed(region.blocks):
+                        stack.extend(("op", inner) for inner in reversed(list(block.ops)))
+                        stack.append(("arguments", block))
+                    stack.append(("enter", item))
+            elif event == "arguments":
+                self._scopes.define(item.args)
+            elif event == "enter":
+                self._scopes.enter(isolated=_is_isolated(item))
+                self._symbols.append(symbols.symbols_of(item) if _is_module(item) else self._symbols[-1])
+            else:
+                self._scopes.leave()
+                self._symbols.pop()
+
+    def _visit(self, op: Any) -> None:
+        if not hasattr(op, "short"):
+            return
+        broken = self._first_broken(op)
+        if broken is not None:
+            self._report(op, broken)
+        self._scopes.define(op.results)
+
+    def _first_broken(self, op: TileOp) -> Broken | None:
+        broken = self._scopes.check(op) or signature.check_counts(op)
+        if broken is not None:
+            return broken
+        broken, usable = self._check_types(op)
+        if broken is not None or not usable:
+            return broken
+        return (
+            signature.check_operands(op)
+            or signature.check_results(op)
+            or symbols.check_symbol(op, self._symbols[-1])
+            or first_broken(op, _CONSTRAINTS.get(op.short, ()))
+        )
+
+    def _check_types(self, op: TileOp) -> tuple[Broken | None, bool]:
+        """The constraint that a type of `op` breaks, once per type; and whether all its types hold."""
+        named = [("types", result.type) for result in op.results]
+        for region in op.regions:
+            for block in region.blocks:
+                named += [(f"argument:{number}", argument.type) for number, argument in enumerate(block.args)]
+        named += [(f"operand:{number}", operand.type) for number, operand in enumerate(op.operands)]
+        if op.short == "global":
+            named.append(("types", symbols.global_tile(op)))
+        for part, type_ in named:
+            broken = self._type_broken(type_)
+            if broken is None:
+                continue
+            if type_ in self._reported:
+                return None, False
+            self._reported.add(type_)
+            return broken._replace(part=part), False
+        return None, True
+
+    def _type_broken(self, type_: Any) -> Broken | None:
+        key = id(type_)
+        if key not in self._types:
+            self._types[key] = types.check_type(type_)
+        return self._types[key]
+
+    def _report(self, op: TileOp, broken: Broken) -> None:
+        try:
+            span = op.part_span(_group(op, broken.part)) if broken.part is not None else None
+        except ModuleNotFoundError:
+            span = None
+        span = span or op.span
+        self.errors.append(CheckError(broken.rule, broken.message, span.line, span.column))
+
+
+def _group(op: TileOp, part: str) -> str:
+    """The name that `part_span` knows: `operand:<i>` becomes the group that holds operand i."""
+    kind, _, number = part.partition(":")
+    if kind == "argument":
+        return "results"
+    if kind != "operand":
+        return part
+    position = int(number)
+    for name, size in zip(op.spec.operands, op.segments, strict=True):
+        if position < size:
+            return name.rstrip("?*")
+        position -= size
+    return part
+
+
+def _is_module(op: Any) -> bool:
+    return getattr(op, "short", "module") == "module"
+
+
+def _is_isolated(op: Any) -> bool:
+    return getattr(op, "short", "module") in _ISOLATED

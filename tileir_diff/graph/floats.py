@@ -1,0 +1,337 @@
+"""Normal form of elementwise floating-point ops: only rewrites that keep every result bit.
+
+The exceptions are named in ``EQUIVALENCES`` and can be switched off one by one: they keep the value for every
+input but a signed zero or a result below the normal range.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tileir_diff.graph.terms import Term, Terms
+
+EQUIVALENCES: dict[str, str] = {
+    "additive-zero": "x + 0 is x, and 0 - x is -x (differs in the sign of a zero only)",
+    "fma-zero": "fma(a, b, 0) is a * b (differs in the sign of a zero only)",
+    "power-of-two-scale": "a factor 2^k moves through f32 products, quotients and fma (differs below the normal range)",
+    "flush-with-normal": "flush_to_zero has no effect on a sum with a constant of normal size",
+}
+
+COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf"})
+
+_FORMATS = {  # exponent bits, mantissa bits, bias
+    "f16": (5, 10, 15),
+    "bf16": (8, 7, 127),
+    "f32": (8, 23, 127),
+    "f64": (11, 52, 1023),
+    "tf32": (8, 23, 127),
+}
+
+
+def decode(element: str, bits: int) -> float | None:
+    """The exact value of a bit pattern; None for an element type without a table here."""
+    spec = _FORMATS.get(element)
+    if spec is None:
+        return None
+    exponent_bits, mantissa_bits, bias = spec
+    sign = -1.0 if bits >> (exponent_bits + mantissa_bits) & 1 else 1.0
+    exponent = bits >> mantissa_bits & ((1 << exponent_bits) - 1)
+    mantissa = bits & ((1 << mantissa_bits) - 1)
+    if exponent == (1 << exponent_bits) - 1:
+        return math.nan if mantissa else sign * math.inf
+    if exponent == 0:
+        return sign * math.ldexp(mantissa, 1 - bias - mantissa_bits)
+    return sign * math.ldexp(mantissa | 1 << mantissa_bits, exponent - bias - mantissa_bits)
+
+
+def encode(element: str, value: float) -> int | None:
+    """Round to nearest even into ``element``; None where the format has no table here."""
+    spec = _FORMATS.get(element)
+    if spec is None or element == "tf32":
+        return None
+    exponent_bits, mantissa_bits, bias = spec
+    top = (1 << exponent_bits) - 1
+    sign = 1 if math.copysign(1.0, value) < 0 else 0
+    head = sign << (exponent_bits + mantissa_bits)
+    if math.isnan(value):
+        return head | top << mantissa_bits | 1 << (mantissa_bits - 1)
+    magnitude = abs(value)
+    if math.isinf(magnitude):
+        return head | top << mantissa_bits
+    if magnitude == 0:
+        return head
+    exponent = math.frexp(magnitude)[1] - 1
+    exponent = max(exponent, 1 - bias)
+    scaled = math.ldexp(magnitude, mantissa_bits - exponent)
+    rounded = int(scaled)
+    rest = scaled - rounded
+    if rest > 0.5 or (rest == 0.5 and rounded & 1):
+        rounded += 1
+    if rounded >> (mantissa_bits + 1):
+        rounded >>= 1
+        exponent += 1
+    if exponent + bias >= top:
+        return head | top << mantissa_bits
+    if rounded >> mantissa_bits == 0:
+        return head | rounded
+    return head | (exponent + bias) << mantissa_bits | (rounded & ((1 << mantissa_bits) - 1))
+
+
+def constant(terms: Terms, element: str, bits: int) -> Term:
+    return terms.node("fc", (element, bits))
+
+
+def constant_of(terms: Terms, term: Term) -> float | None:
+    if terms.kind[term] != "fc":
+        return None
+    element, bits = terms.attr[term]
+    return decode(element, bits)
+
+
+def _from_value(terms: Terms, element: str, value: float) -> Term | None:
+    bits = encode(element, value)
+    if bits is None or decode(element, bits) != value:
+        return None
+    return constant(terms, element, bits)
+
+
+def _power_of_two(terms: Terms, term: Term) -> int | None:
+    value = constant_of(terms, term)
+    if value is None or value <= 0 or math.isinf(value) or math.isnan(value):
+        return None
+    mantissa, exponent = math.frexp(value)
+    return exponent - 1 if mantissa == 0.5 else None
+
+
+def _is(terms: Terms, term: Term, name: str) -> bool:
+    return terms.kind[term] == "f" and terms.attr[term][0] == name
+
+
+def negate(terms: Terms, element: str, term: Term) -> Term:
+    return normalise(terms, ("negf", element, ()), (term,))
+
+
+def normalise(terms: Terms, attr: tuple[Any, ...], args: tuple[Term, ...]) -> Term:
+    """The canonical term of ``name(args)``; ``attr`` = (name, element type, sorted non-default modifiers)."""
+    name, element, mods = attr
+    handler = _HANDLERS.get(name)
+    if handler is not None:
+        result = handler(terms, element, mods, args)
+        if result is not None:
+            return result
+    if name in COMMUTATIVE:
+        args = tuple(sorted(args))
+    return terms.node("f", (name, element, mods), args)
+
+
+def _negf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    (x,) = args
+    if _is(terms, x, "negf"):
+        return terms.args[x][0]
+    if terms.kind[x] == "fc" and element in _FORMATS:
+        exponent_bits, mantissa_bits, _ = _FORMATS[element]
+        return constant(terms, element, terms.attr[x][1] ^ 1 << (exponent_bits + mantissa_bits))
+    return None
+
+
+def _strip_negation(terms: Terms, term: Term) -> tuple[Term, bool]:
+    if _is(terms, term, "negf"):
+        return terms.args[term][0], True
+    value = constant_of(terms, term)
+    if value is not None and math.copysign(1.0, value) < 0 and not math.isnan(value):
+        element = terms.attr[term][0]
+        if element in _FORMATS:
+            return negate(terms, element, term), True
+    return term, False
+
+
+def _without(mods: Any, key: str) -> Any:
+    return tuple(item for item in mods if item[0] != key)
+
+
+def _addf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    a, b = args
+    rounding = any(key == "rounding" for key, _ in mods)
+    if terms.enabled("additive-zero") and not rounding:
+        for x, y in ((a, b), (b, a)):
+            value = constant_of(terms, x)
+            if value == 0 and not any(key == "flush_to_zero" for key, _ in mods):
+                return y
+    if mods and terms.enabled("flush-with-normal") and not rounding:
+        for x in (a, b):
+            value = constant_of(terms, x)
+            if value is not None and 1e-30 < abs(value) < 1e38:
+                lean = _without(mods, "flush_to_zero")
+                if lean != mods:
+                    return normalise(terms, ("addf", element, lean), args)
+    return None
+
+
+def _subf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    return normalise(terms, ("addf", element, mods), (args[0], negate(terms, element, args[1])))
+
+
+def _split_scale(terms: Terms, element: str, mods: Any, term: Term) -> tuple[int, Term]:
+    """``term`` as 2^k * rest, looking through one product with a power of two."""
+    if element != "f32" or mods:
+        return 0, term
+    if _is(terms, term, "mulf") and not terms.attr[term][2]:
+        for x, y in (terms.args[term], terms.args[term][::-1]):
+            k = _power_of_two(terms, x)
+            if k is not None:
+                return k, y
+    return 0, term
+
+
+def _scaled(terms: Terms, element: str, k: int, term: Term) -> Term:
+    if k == 0:
+        return term
+    factor = _from_value(terms, element, math.ldexp(1.0, k))
+    assert factor is not None
+    inner, negative = _strip_negation(terms, term)
+    product = terms.node("f", ("mulf", element, ()), tuple(sorted((factor, inner))))
+    return negate(terms, element, product) if negative else product
+
+
+def _mulf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    (a, neg_a), (b, neg_b) = (_strip_negation(terms, arg) for arg in args)
+    if neg_a or neg_b:
+        product = normalise(terms, ("mulf", element, mods), (a, b))
+        return negate(terms, element, product) if neg_a != neg_b else product
+    if mods:
+        return None
+    for x, y in ((a, b), (b, a)):
+        if constant_of(terms, x) == 1.0:
+            return y
+    if not terms.enabled("power-of-two-scale"):
+        return None
+    ka, a2 = _split_scale(terms, element, mods, a)
+    kb, b2 = _split_scale(terms, element, mods, b)
+    for x, y in ((a2, b2), (b2, a2)):
+        k = _power_of_two(terms, x) if element == "f32" else None
+        if k is not None and terms.kind[y] != "fc":
+            total = ka + kb + k
+            if -100 <= total <= 100:
+                return _scaled(terms, element, total, y)
+            return None
+    if ka + kb:
+        return _scaled(terms, element, ka + kb, normalise(terms, ("mulf", element, ()), (a2, b2)))
+    return None
+
+
+def _divf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    (a, neg_a), (b, neg_b) = (_strip_negation(terms, arg) for arg in args)
+    if neg_a or neg_b:
+        quotient = normalise(terms, ("divf", element, mods), (a, b))
+        return negate(terms, element, quotient) if neg_a != neg_b else quotient
+    if constant_of(terms, b) == 1.0 and not any(key == "flush_to_zero" for key, _ in mods):
+        return a
+    k = _power_of_two(terms, b)
+    if k is not None and element == "f32" and terms.enabled("power-of-two-scale") and -100 <= k <= 100:
+        if not any(key == "flush_to_zero" for key, _ in mods) and terms.kind[a] != "fc":
+            inverse = _from_value(terms, element, math.ldexp(1.0, -k))
+            if inverse is not None:
+                return normalise(terms, ("mulf", element, ()), (a, inverse))
+    return None
+
+
+def _fma(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    (a, neg_a), (b, neg_b) = (_strip_negation(terms, arg) for arg in args[:2])
+    c = args[2]
+    negative = neg_a != neg_b
+    if not mods:
+        if constant_of(terms, c) == 0 and terms.enabled("fma-zero"):
+            product = normalise(terms, ("mulf", element, ()), (a, b))
+            return negate(terms, element, product) if negative else product
+        for x, y in ((a, b), (b, a)):
+            k = _power_of_two(terms, x)
+            if k == 0 or (k is not None and element == "f32" and terms.enabled("power-of-two-scale")):
+                product = normalise(terms, ("mulf", element, ()), (x, y))
+                product = negate(terms, element, product) if negative else product
+                return normalise(terms, ("addf", element, ()), (product, c))
+        ka, a2 = _split_scale(terms, element, mods, a)
+        kb, b2 = _split_scale(terms, element, mods, b)
+        if ka + kb and terms.enabled("power-of-two-scale") and -100 <= ka + kb <= 100:
+            # keep the factor on the smaller operand, so that its place does not matter
+            first, second = sorted((a2, b2))
+            a, b = _scaled(terms, element, ka + kb, first), second
+    first, second = sorted((a, b))
+    if negative:
+        first = negate(terms, element, first)
+    return terms.node("f", ("fma", element, mods), (first, second, c))
+
+
+def _ftof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    """``element`` is ``(from, to)``."""
+    source, target = element
+    (x,) = args
+    if terms.kind[x] == "fc" and not mods:
+        value = decode(source, terms.attr[x][1])
+        if value is not None:
+            bits = encode(target, value)
+            if bits is not None:
+                return constant(terms, target, bits)
+    if _is(terms, x, "ftof") and _widens(terms.attr[x][1]) and terms.attr[x][1][0] == target:
+        return terms.args[x][0]
+    if _widens((source, target)) and mods:
+        return normalise(terms, ("ftof", element, ()), args)
+    return None
+
+
+_ORDER = {"f8E4M3FN": 0, "f8E5M2": 0, "f16": 1, "bf16": 1, "tf32": 2, "f32": 3, "f64": 4}
+
+
+def _widens(element: tuple[str, str]) -> bool:
+    return _ORDER.get(element[0], 9) < _ORDER.get(element[1], -1)
+
+
+def _bitcast(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    source, target = element
+    (x,) = args
+    value = terms.value(x)
+    if value is not None and target in _FORMATS:
+        return constant(terms, target, value & ((1 << _BITS[target]) - 1))
+    if terms.kind[x] == "f" and terms.attr[x][0] == "bitcast" and terms.attr[x][1][0] == target:
+        return terms.args[x][0]
+    return None
+
+
+_BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "tf32": 32}
+
+
+def _itof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    value = terms.value(args[0])
+    if value is None or mods:
+        return None
+    try:
+        bits = encode(element, float(value))
+    except OverflowError:
+        return None
+    return None if bits is None else constant(terms, element, bits)
+
+
+_HANDLERS: dict[str, Any] = {
+    "negf": _negf,
+    "addf": _addf,
+    "subf": _subf,
+    "mulf": _mulf,
+    "divf": _divf,
+    "fma": _fma,
+    "ftof": _ftof,
+    "bitcast": _bitcast,
+    "itof": _itof,
+}
+
+
+def show(element: str, bits: int) -> str:
+    """A constant as a reader expects it."""
+    value = decode(element, bits)
+    if value is None:
+        return f"0x{bits:X}"
+    if element == "f32":
+        (single,) = struct.unpack("<f", struct.pack("<f", value)) if math.isfinite(value) else (value,)
+        return repr(single) if not math.isfinite(value) else f"{single:.9g}"
+    return f"{value:.17g}"

@@ -1,0 +1,142 @@
+"""Terms as a person writes them: ``128*bx + i0 < arg1``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tileir_diff.graph import floats
+from tileir_diff.graph.terms import Term, Terms
+
+DEPTH = 5
+WIDTH = 96
+
+
+def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> str:
+    """One line, cut at ``WIDTH`` characters; ``names`` gives the entry's parameters."""
+    line = _show(terms, term, names or {}, DEPTH)
+    return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
+
+
+def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:
+    kind, attr, args = terms.kind[term], terms.attr[term], terms.args[term]
+    if term in names:
+        return names[term]
+    if depth < 0:
+        return "…"
+
+    def sub(arg: Term) -> str:
+        return _show(terms, arg, names, depth - 1)
+
+    match kind:
+        case "poly":
+            return _poly(terms, term, names, depth)
+        case "true" | "false":
+            return kind
+        case "lane":
+            return f"i{attr[0]}"
+        case "bound":
+            return f"k{attr[0]}"
+        case "carry_lane":
+            return f"i{attr[0]}"
+        case "block":
+            return f"block.{'xyz'[attr[0]]}"
+        case "grid":
+            return f"grid.{'xyz'[attr[0]]}"
+        case "it" | "iter":
+            return "iteration" if kind == "iter" else f"iteration{-attr[0]}" if attr[0] < 0 else "iteration"
+        case "arg":
+            return f"arg{attr[1]}" if attr[0] != "array" else str(attr[1])
+        case "fc":
+            return floats.show(*attr)
+        case "le":
+            return _inequality(terms, args[0], names, depth)
+        case "eq":
+            return f"{sub(args[0])} == 0"
+        case "not":
+            return f"not ({sub(args[0])})"
+        case "and" | "or":
+            return f" {kind} ".join(sub(arg) for arg in args)
+        case "div":
+            return f"({sub(args[0])}) / ({sub(args[1])})"
+        case "min" | "max":
+            return f"{kind}({', '.join(sub(arg) for arg in args)})"
+        case "ite":
+            return f"({sub(args[0])} ? {sub(args[1])} : {sub(args[2])})"
+        case "mem":
+            return f"load[{sub(args[0])}]"
+        case "undefined":
+            return "undetermined"
+        case "f":
+            mods = "".join(f" {value if value is not True else key}" for key, value in attr[2])
+            return f"{attr[0]}{mods}({', '.join(sub(arg) for arg in args)})"
+        case "b2i":
+            return f"[{sub(args[0])}]"
+        case "reduce":
+            return f"{attr[0]}({sub(args[attr[4]])})"
+        case "mma":
+            return f"{attr[0]}({', '.join(sub(arg) for arg in args)})"
+        case "loop_result":
+            return "loop result"
+        case "at" | "carry" | "cp":
+            return "carried value"
+        case "iop":
+            return f"{attr[1]}({', '.join(sub(arg) for arg in args)})"
+        case "wrap":
+            return f"wrap{attr[0]}({sub(args[0])})"
+        case _:
+            return f"{kind}({', '.join(sub(arg) for arg in args)})" if args else kind
+
+
+def _poly(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:
+    parts: list[str] = []
+    for mono, coef in terms.attr[term]:
+        factors = [_show(terms, atom, names, depth - 1) for atom in mono]
+        body = "*".join(factors)
+        size = abs(coef)
+        text = str(size) if not body else body if size == 1 else f"{size}*{body}"
+        if not parts:
+            parts.append(f"-{text}" if coef < 0 else text)
+        else:
+            parts.append(f"- {text}" if coef < 0 else f"+ {text}")
+    # constants last reads better than the order of the store
+    if parts and terms.attr[term][0][0] == () and len(parts) > 1:
+        first = parts.pop(0)
+        parts[0] = parts[0].removeprefix("+ ") if parts[0].startswith("+ ") else "-" + parts[0].removeprefix("- ")
+        parts.append(f"- {first[1:]}" if first.startswith("-") else f"+ {first}")
+    return " ".join(parts) or "0"
+
+
+def _inequality(terms: Terms, poly: Term, names: Mapping[Term, str], depth: int) -> str:
+    """``a - b + 1 <= 0`` as ``a < b``."""
+    left: dict[tuple[Term, ...], int] = {}
+    right: dict[tuple[Term, ...], int] = {}
+    const = 0
+    for mono, coef in terms.attr[poly]:
+        if mono == ():
+            const = coef
+        elif coef > 0:
+            left[mono] = coef
+        else:
+            right[mono] = -coef
+    sign = "<="
+    if const == 1:
+        sign, const = "<", 0
+    if const > 0:
+        left[()] = const
+    elif const < 0:
+        right[()] = -const
+
+    def side(items: dict[tuple[Term, ...], int]) -> str:
+        total = terms.sum(
+            (terms.scale(_monomial(terms, mono), coef), 1) for mono, coef in items.items()
+        )
+        return _show(terms, total, names, depth - 1)
+
+    return f"{side(left)} {sign} {side(right)}"
+
+
+def _monomial(terms: Terms, mono: tuple[Term, ...]) -> Term:
+    product = terms.one
+    for atom in mono:
+        product = terms.mul(product, terms.atom(atom))
+    return product

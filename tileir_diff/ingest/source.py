@@ -1,0 +1,66 @@
+"""From a path to text, and which printer wrote it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+from tileir_diff.errors import InputError
+from tileir_diff.ingest.formats import detect_format
+
+MAGIC: Final = b"\x7fTileIR\x00"
+STDIN: Final = "-"
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A dump as text. `format` is "disassembly", "disassembly-g", "mlir", "mlir-generic", "cutile-rs" or "bytecode"."""
+
+    path: str
+    text: str
+    format: str
+    bytecode: bool
+
+
+def read_source(path: str | os.PathLike[str]) -> SourceFile:
+    """The dump at a path; `-` is standard input. Bytecode is known by its first bytes and disassembled.
+
+    Raises InputError for what cannot be read, is empty, or is neither text nor Tile IR bytecode.
+    """
+    name = os.fspath(path)
+    data = _read(name)
+    shown = "<stdin>" if name == STDIN else name
+    if data.startswith(MAGIC):
+        from tileir_diff.toolchain import disassemble
+
+        return SourceFile(shown, disassemble(data, shown), "bytecode", True)
+    if data.startswith(b"\x7fELF"):
+        raise InputError("this is a compiled kernel (cubin), not Tile IR", shown)
+    text = _decode(data, shown)
+    if not text.strip():
+        raise InputError("the input is empty", shown)
+    return SourceFile(shown, text, detect_format(text), False)
+
+
+def _read(name: str) -> bytes:
+    try:
+        if name == STDIN:
+            return sys.stdin.buffer.read()
+        with open(name, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", name) from None
+    except ValueError:
+        raise InputError("cannot be read: not a path", repr(name)) from None
+
+
+def _decode(data: bytes, shown: str) -> str:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"neither text nor Tile IR bytecode: byte {error.start} is not UTF-8", shown) from None
+    if "\x00" in text:
+        raise InputError("neither text nor Tile IR bytecode: it holds zero bytes", shown)
+    return text.replace("\r\n", "\n")

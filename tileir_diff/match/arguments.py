@@ -1,0 +1,400 @@
+"""Which parameter of the generated entry stands for which of the reference, and constants against parameters.
+
+Every front end has its own argument list: pointers with all sizes and strides, or the parameters of the source, or
+constants in place of sizes. Pointers are matched by what is done with them; then the addresses, masks, sizes, trip
+counts and values of matched effects are unified, which binds the scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any
+
+from tileir_diff.dialect.types import Ptr
+from tileir_diff.graph.kernel import Effect, Kernel
+from tileir_diff.graph.terms import Mono, Term, Terms
+from tileir_diff.match.launch import ArgumentMap, argument_index
+from tileir_diff.match.model import ArgumentPair
+
+MAX_TRIES = 24
+
+
+@dataclass(slots=True)
+class Binding:
+    """Terms for the parameters of both entries; None leaves a parameter its own symbol."""
+
+    generated: list[Term | None]
+    reference: list[Term | None]
+    how: dict[int, str] = field(default_factory=dict)
+    """By generated parameter: given, role, name, use."""
+    partner: dict[int, int] = field(default_factory=dict)
+    """Generated parameter -> reference parameter."""
+
+
+def parameters(kernel: Kernel) -> list[Any]:
+    return list(kernel.entry.regions[0].block.args)
+
+
+def is_pointer(param: Any) -> bool:
+    return isinstance(param.type.element, Ptr)
+
+
+def positional(reference: Kernel, generated: Kernel) -> Binding | None:
+    """One to one in order, when both lists have the same types."""
+    ref, gen = parameters(reference), parameters(generated)
+    if [p.type for p in ref] != [p.type for p in gen]:
+        return None
+    return Binding(
+        list(reference.arguments), [None] * len(ref), dict.fromkeys(range(len(gen)), "role"), {i: i for i in range(len(gen))}
+    )
+
+
+def given(reference: Kernel, generated: Kernel, args: ArgumentMap) -> Binding:
+    """As the user says. Raises InputError for a name that neither entry has."""
+    from tileir_diff.errors import InputError
+
+    binding = Binding([None] * len(parameters(generated)), [None] * len(parameters(reference)))
+    for gen_name, ref_name in args.pairs:
+        gen_index = argument_index(generated.entry, gen_name)
+        if gen_index is None:
+            raise InputError(f"the generated entry @{generated.name} has no argument '{gen_name}'", args.path)
+        if ref_name is None:
+            binding.how[gen_index] = "given"
+            continue
+        ref_index = argument_index(reference.entry, ref_name)
+        if ref_index is None:
+            raise InputError(f"the reference entry @{reference.name} has no argument '{ref_name}'", args.path)
+        binding.generated[gen_index] = reference.arguments[ref_index]
+        binding.partner[gen_index] = ref_index
+        binding.how[gen_index] = "given"
+    return binding
+
+
+def pointer_bindings(reference: Kernel, generated: Kernel) -> list[Binding]:
+    """Candidate matchings of the pointer parameters, best first."""
+    ref_uses, gen_uses = _uses(reference), _uses(generated)
+    ref_params, gen_params = parameters(reference), parameters(generated)
+    ref_pointers = [i for i, p in enumerate(ref_params) if is_pointer(p)]
+    gen_pointers = [i for i, p in enumerate(gen_params) if is_pointer(p)]
+    groups: list[tuple[list[int], list[int]]] = []
+    free = list(ref_pointers)
+    rest: list[int] = []
+    by_use: dict[tuple[Any, ...], tuple[list[int], list[int]]] = {}
+    for i in ref_pointers:
+        by_use.setdefault((ref_params[i].type, ref_uses[i]), ([], []))[0].append(i)
+    for j in gen_pointers:
+        by_use.setdefault((gen_params[j].type, gen_uses[j]), ([], []))[1].append(j)
+    left_ref: list[int] = []
+    for (_, uses), (refs, gens) in by_use.items():
+        if len(refs) == len(gens) and uses:
+            groups.append((refs, gens))
+        else:
+            left_ref.extend(refs)
+            rest.extend(gens)
+    # what is left: by the coarse use (read, written) and the element type, then by order
+    for coarse in (True, False):
+        again: dict[tuple[Any, ...], tuple[list[int], list[int]]] = {}
+        for i in left_ref:
+            again.setdefault(_coarse(ref_params[i], ref_uses[i], coarse), ([], []))[0].append(i)
+        for j in rest:
+            again.setdefault(_coarse(gen_params[j], gen_uses[j], coarse), ([], []))[1].append(j)
+        left_ref, rest = [], []
+        for refs, gens in again.values():
+            count = min(len(refs), len(gens))
+            if len(refs) != len(gens) and coarse:
+                used_ref = [i for i in refs if ref_uses[i]]
+                used_gen = [j for j in gens if gen_uses[j]]
+                if len(used_ref) == len(used_gen):
+                    refs, gens, count = used_ref, used_gen, len(used_ref)
+            groups.append((refs[:count], gens[:count]))
+            left_ref.extend(refs[count:])
+            rest.extend(gens[count:])
+    _ = free
+    bindings: list[Binding] = []
+    for choice in _choices(groups):
+        binding = Binding([None] * len(gen_params), [None] * len(ref_params))
+        for ref_index, gen_index in choice:
+            binding.generated[gen_index] = reference.arguments[ref_index]
+            binding.partner[gen_index] = ref_index
+            binding.how[gen_index] = "role"
+        bindings.append(binding)
+    return bindings
+
+
+def _choices(groups: Sequence[tuple[list[int], list[int]]]) -> list[list[tuple[int, int]]]:
+    """All ways to pair within the groups, the one in order first; at most ``MAX_TRIES``."""
+    result: list[list[tuple[int, int]]] = [[]]
+    for refs, gens in groups:
+        longer: list[list[tuple[int, int]]] = []
+        orders = list(permutations(gens)) if len(gens) <= 3 else [tuple(gens)]
+        for order in orders:
+            for prefix in result:
+                longer.append([*prefix, *zip(refs, order, strict=False)])
+        result = sorted(longer, key=lambda pairs: [abs(i - j) for i, j in pairs] != sorted(abs(i - j) for i, j in pairs))[:MAX_TRIES]
+        result = longer[:MAX_TRIES]
+    return result
+
+
+def _coarse(param: Any, uses: tuple[Any, ...], fine: bool) -> tuple[Any, ...]:
+    kinds = tuple(sorted({use[0] for use in uses})) if fine else bool(uses)
+    return (param.type, kinds)
+
+
+def _uses(kernel: Kernel) -> dict[int, tuple[Any, ...]]:
+    """What is done with each pointer parameter: kinds, element types, tile extents, depth of the access."""
+    terms = kernel.terms
+    uses: dict[int, list[tuple[Any, ...]]] = {i: [] for i in range(len(kernel.arguments))}
+    index = {term: i for i, term in enumerate(kernel.arguments)}
+    for effect in kernel.effects:
+        if effect.base is None or effect.base not in index:
+            continue
+        extents = tuple(e for e in effect.shape if e > 1)
+        uses[index[effect.base]].append((effect.kind, effect.element, extents, len(effect.loops)))
+    _ = terms
+    return {i: tuple(sorted(set(items))) for i, items in uses.items()}
+
+
+class Unifier:
+    """Collects bindings of parameter symbols from terms that ought to be equal."""
+
+    def __init__(self, terms: Terms, reference: Kernel, generated: Kernel) -> None:
+        self.terms = terms
+        self.gen_leaves = self._free(generated)
+        self.ref_leaves = self._free(reference)
+        self.gen: dict[int, Term] = {}
+        self.ref: dict[int, Term] = {}
+        self.seen: set[tuple[Term, Term]] = set()
+
+    def _free(self, kernel: Kernel) -> dict[Term, int]:
+        terms = self.terms
+        leaves: dict[Term, int] = {}
+        for index, term in enumerate(kernel.arguments):
+            leaf = terms.single(term)
+            if leaf is not None and terms.kind[leaf] == "arg" and terms.attr[leaf] == (kernel.side, index):
+                leaves[leaf] = index
+        return leaves
+
+    def effects(self, ref: Effect, gen: Effect) -> None:
+        for a, b in zip(ref.extents, gen.extents, strict=False):
+            self.unify(a, b)
+        for a, b in zip(ref.strides, gen.strides, strict=False):
+            self.unify(a, b)
+        for loop_a, loop_b in zip(ref.loops, gen.loops, strict=False):
+            if loop_a.trip is not None and loop_b.trip is not None:
+                self.unify(loop_a.trip, loop_b.trip)
+        for a, b in ((ref.pointer, gen.pointer), (ref.mask, gen.mask), (ref.guard, gen.guard)):
+            if a is not None and b is not None:
+                self.unify(a, b)
+        for a, b in zip(ref.values, gen.values, strict=False):
+            self.unify(a, b)
+
+    def unify(self, a: Term, b: Term) -> None:
+        """Bind symbols so that ``a`` (reference) and ``b`` (generated) become equal, as far as the shapes agree."""
+        work = [(a, b)]
+        terms = self.terms
+        while work:
+            x, y = work.pop()
+            if x == y or (x, y) in self.seen:
+                continue
+            self.seen.add((x, y))
+            leaf_y = terms.single(y)
+            leaf_x = terms.single(x)
+            if leaf_y in self.gen_leaves and self._bindable(x):
+                self.gen.setdefault(self.gen_leaves[leaf_y], x)
+                continue
+            if leaf_x in self.ref_leaves and terms.value(y) is not None:
+                self.ref.setdefault(self.ref_leaves[leaf_x], y)
+                continue
+            if leaf_x in self.ref_leaves and terms.kind[y] == "fc":
+                self.ref.setdefault(self.ref_leaves[leaf_x], y)
+                continue
+            kx, ky = terms.kind[x], terms.kind[y]
+            if kx == "poly" or ky == "poly":
+                work.extend(self._polys(x, y))
+                continue
+            if kx != ky:
+                work.extend(self._through(x, y))
+                continue
+            args_x, args_y = terms.args[x], terms.args[y]
+            if kx in ("and", "or"):
+                work.extend(self._sets(args_x, args_y))
+            elif len(args_x) == len(args_y):
+                pairs = list(zip(args_x, args_y, strict=True))
+                if kx == "f" and len(args_x) >= 2 and terms.attr[x][0] in ("addf", "mulf", "maxf", "minf", "fma"):
+                    if self._shape(args_x[0]) != self._shape(args_y[0]) and self._shape(args_x[0]) == self._shape(args_y[1]):
+                        pairs[:2] = [(args_x[0], args_y[1]), (args_x[1], args_y[0])]
+                if kx == "mma" and self._bases(args_x[0]) != self._bases(args_y[0]) and self._bases(args_x[0]) == self._bases(args_y[1]):
+                    pairs[:2] = [(args_x[0], args_y[1]), (args_x[1], args_y[0])]
+                work.extend(reversed(pairs))
+
+    def _bindable(self, term: Term) -> bool:
+        """A generated parameter may stand for a reference parameter, a constant, or an expression over parameters."""
+        terms = self.terms
+        if terms.kind[term] == "fc":
+            return True
+        return all(terms.kind[s] == "arg" for s in terms.symbols[term]) and terms.kind[term] in ("poly", "arg")
+
+    def _shape(self, term: Term, depth: int = 2) -> tuple[Any, ...]:
+        terms = self.terms
+        inner = tuple(self._shape(arg, depth - 1) for arg in terms.args[term]) if depth else ()
+        name = terms.attr[term][0] if terms.kind[term] == "f" else None
+        return (terms.kind[term], name, self._bases(term) if terms.kind[term] == "mem" else None, inner)
+
+    def _bases(self, term: Term) -> frozenset[Term]:
+        """The array symbols a term reads; bound pointers are the same on both sides."""
+        terms = self.terms
+        return frozenset(s for s in terms.symbols[term] if terms.kind[s] == "arg" and s not in self.gen_leaves)
+
+    def _through(self, x: Term, y: Term) -> list[tuple[Term, Term]]:
+        """A mask on one side only: look at the value behind it."""
+        terms = self.terms
+        if terms.kind[x] == "ite" and terms.kind[y] != "ite":
+            return [(terms.args[x][1], y)]
+        if terms.kind[y] == "ite" and terms.kind[x] != "ite":
+            return [(x, terms.args[y][1])]
+        return []
+
+    def _sets(self, xs: Sequence[Term], ys: Sequence[Term]) -> list[tuple[Term, Term]]:
+        """Conjuncts are paired by the symbols they share that are no parameters."""
+        terms = self.terms
+
+        def mark(term: Term) -> frozenset[Term]:
+            return frozenset(s for s in terms.symbols[term] if terms.kind[s] != "arg")
+
+        left = [x for x in xs if x not in ys]
+        right = [y for y in ys if y not in xs]
+        pairs: list[tuple[Term, Term]] = []
+        for x in left:
+            for y in right:
+                if mark(x) == mark(y):
+                    pairs.append((x, y))
+                    right.remove(y)
+                    break
+        return pairs
+
+    def _polys(self, x: Term, y: Term) -> list[tuple[Term, Term]]:
+        """Pair the monomials that have the same factors apart from parameters."""
+        terms = self.terms
+        px, py = terms.poly(x), terms.poly(y)
+        left = {m: c for m, c in px.items() if py.get(m) != c}
+        right = {m: c for m, c in py.items() if px.get(m) != c}
+
+        def split(mono: Mono) -> tuple[Mono, Mono]:
+            params = tuple(a for a in mono if terms.kind[a] == "arg")
+            return tuple(a for a in mono if terms.kind[a] != "arg"), params
+
+        groups: dict[Mono, tuple[list[tuple[Mono, int]], list[tuple[Mono, int]]]] = {}
+        for mono, coef in left.items():
+            key, params = split(mono)
+            groups.setdefault(key, ([], []))[0].append((params, coef))
+        for mono, coef in right.items():
+            key, params = split(mono)
+            groups.setdefault(key, ([], []))[1].append((params, coef))
+        work: list[tuple[Term, Term]] = []
+        leftover_x: list[Term] = []
+        leftover_y: list[Term] = []
+        for key, (xs, ys) in groups.items():
+            if xs and ys:
+                work.append((self._from(xs), self._from(ys)))
+            elif xs and len(key) == 1 and len(xs) == 1:
+                leftover_x.append(key[0])
+            elif ys and len(key) == 1 and len(ys) == 1:
+                leftover_y.append(key[0])
+        work = [pair for pair in work if not self._product(*pair)]
+        if len(leftover_x) == len(leftover_y) == 1:
+            a, b = leftover_x[0], leftover_y[0]
+            if terms.kind[a] == terms.kind[b] and terms.args[a]:
+                work.append((a, b))
+        return work
+
+    def _from(self, items: list[tuple[Mono, int]]) -> Term:
+        terms = self.terms
+        total = terms.zero
+        for params, coef in items:
+            product = terms.const(coef)
+            for param in params:
+                product = terms.mul(product, terms.atom(param))
+            total = terms.add(total, product)
+        return total
+
+    def _product(self, x: Term, y: Term) -> bool:
+        """``c * p`` against ``d``: binds p where it divides; two products bind their odd factors. True when done."""
+        terms = self.terms
+        px, py = terms.poly(x), terms.poly(y)
+        if len(px) != 1 or len(py) != 1:
+            return False
+        (mono_x, coef_x), (mono_y, coef_y) = next(iter(px.items())), next(iter(py.items()))
+        rest_x = list(mono_x)
+        rest_y: list[Term] = []
+        for atom in mono_y:
+            if atom in rest_x:
+                rest_x.remove(atom)
+            else:
+                rest_y.append(atom)
+        if not rest_y and len(rest_x) == 1 and rest_x[0] in self.ref_leaves and coef_y % coef_x == 0:
+            self.ref.setdefault(self.ref_leaves[rest_x[0]], terms.const(coef_y // coef_x))
+            return True
+        if not rest_x and len(rest_y) == 1 and rest_y[0] in self.gen_leaves and coef_x % coef_y == 0:
+            self.gen.setdefault(self.gen_leaves[rest_y[0]], terms.const(coef_x // coef_y))
+            return True
+        if len(rest_x) == len(rest_y) == 1 and coef_x == coef_y and rest_y[0] in self.gen_leaves:
+            self.gen.setdefault(self.gen_leaves[rest_y[0]], terms.atom(rest_x[0]))
+            return True
+        return False
+
+
+def parameter_names(kernel: Kernel) -> list[str]:
+    """A readable name for each parameter: ``arg0.base``, ``arg0.shape1`` by its use in a tensor view, else ``arg7``."""
+    params = parameters(kernel)
+    names = [param.name_hint or f"arg{index}" for index, param in enumerate(params)]
+    index_of = {param: index for index, param in enumerate(params)}
+
+    def root(value: Any) -> Any:
+        while getattr(value.owner, "short", "") == "assume":
+            value = value.owner.one("value")
+        return value
+
+    result = list(names)
+    for op in kernel.entry.walk():
+        if getattr(op, "short", "") != "make_tensor_view":
+            continue
+        base = index_of.get(root(op.one("base")))  # type: ignore[attr-defined]
+        if base is None:
+            continue
+        for group, word in (("shape", "shape"), ("strides", "stride")):
+            static = op.results[0].type.shape if group == "shape" else op.results[0].type.strides  # type: ignore[attr-defined]
+            values = iter(op.group(group))  # type: ignore[attr-defined]
+            for dim, size in enumerate(static):
+                if size is not None:
+                    continue
+                param = index_of.get(root(next(values)))
+                if param is not None and result[param] == names[param]:
+                    result[param] = f"{names[base]}.{word}{dim}"
+    return result
+
+
+def argument_pairs(reference: Kernel, generated: Kernel, binding: Binding) -> list[ArgumentPair]:
+    """The correspondence as the report prints it, in the reference's order; then what only the generated side has."""
+    ref_names, gen_names = parameter_names(reference), parameter_names(generated)
+    gen_of: dict[int, list[int]] = {}
+    for gen_index, ref_index in sorted(binding.partner.items()):
+        gen_of.setdefault(ref_index, []).append(gen_index)
+    pairs: list[ArgumentPair] = []
+    terms = reference.terms
+    for index, name in enumerate(ref_names):
+        partners = gen_of.get(index, [])
+        if partners:
+            pairs.append(ArgumentPair((name,), tuple(gen_names[j] for j in partners), binding.how.get(partners[0], "use")))
+            continue
+        bound = binding.reference[index]
+        value = None if bound is None else terms.value(bound)
+        pairs.append(ArgumentPair((name,), (), "unmatched") if value is None else ArgumentPair((name,), (str(value),), "use"))
+    for index, name in enumerate(gen_names):
+        if index in binding.partner:
+            continue
+        bound = binding.generated[index]
+        value = None if bound is None else terms.value(bound)
+        pairs.append(ArgumentPair((), (name,), "unmatched") if value is None else ArgumentPair((str(value),), (name,), "use"))
+    return pairs

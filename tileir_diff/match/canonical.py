@@ -1,0 +1,150 @@
+"""Effects in a form that does not depend on the side: loops by depth, lanes by order, values where the mask holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import prod
+
+from tileir_diff.graph.evaluate import substitute_carries
+from tileir_diff.graph.kernel import Effect, Kernel, Loop
+from tileir_diff.graph.terms import Term, Terms
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalEffect:
+    """What one effect does, over ``lane(0) .. lane(k)`` of ``extents`` and iterations ``it(-1) .. it(-n)``."""
+
+    effect: Effect
+    trips: tuple[Term, ...]
+    extents: tuple[int, ...]
+    pointer: Term | None
+    condition: Term
+    """Path condition and mask: where the effect takes place."""
+    values: tuple[Term, ...]
+
+    def key(self) -> tuple[object, ...]:
+        effect = self.effect
+        return (
+            effect.kind,
+            effect.element,
+            self.trips,
+            self.extents,
+            self.pointer,
+            self.condition,
+            self.values,
+            effect.op.get("mode"),
+            effect.op.get("memory_ordering"),
+            effect.op.get("memory_scope"),
+            effect.op.get("format") or effect.op.get("message"),
+        )
+
+
+def outward(terms: Terms, loops: Sequence[Loop], term: Term) -> Term:
+    """Replace iteration and carry symbols of the enclosing loops by side-independent terms, innermost first."""
+    for loop in reversed(loops):
+        mapping = {leaf: form for leaf, form in loop.canonical.items() if leaf >= 0}
+        mapping[loop.iteration] = terms.atom(_depth_iteration(terms, loop.depth))
+        if loop.closed:
+            term = substitute_carries(terms, term, loop.closed, {})
+        term = substitute_carries(terms, term, mapping, {})
+    return term
+
+
+def _depth_iteration(terms: Terms, depth: int) -> Term:
+    leaf = terms.leaf("it", -1 - depth)
+    terms.ranges[leaf] = (0, None)
+    return leaf
+
+
+def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
+    """The effect in canonical form. A load has its address and condition, no value."""
+    terms = kernel.terms
+
+    def settle(term: Term) -> Term:
+        return outward(terms, effect.loops, term)
+
+    trips = tuple(
+        outward(terms, effect.loops[:depth], loop.trip) if loop.trip is not None else loop.canonical[-1]
+        for depth, loop in enumerate(effect.loops)
+    )
+    mapping: dict[Term, Term] = {}
+    extents: list[int] = []
+    for dim, extent in enumerate(effect.shape):
+        if extent > 1:
+            leaf = terms.leaf("lane", dim, extent)
+            if dim != len(extents):
+                mapping[leaf] = terms.lane(len(extents), extent)
+            extents.append(extent)
+
+    def finish(term: Term) -> Term:
+        term = settle(term)
+        return terms.subst(term, mapping) if mapping else term
+
+    condition = finish(terms.conjunction((effect.guard, effect.mask if effect.mask is not None else terms.true)))
+    guards = terms.conjuncts(condition)
+    pointer = None if effect.pointer is None else terms.under(finish(effect.pointer), guards)
+    values = tuple(terms.under(finish(value), guards) for value in effect.values)
+    return CanonicalEffect(effect, trips, tuple(extents), pointer, condition, values)
+
+
+def relaned(terms: Terms, item: CanonicalEffect, extents: tuple[int, ...]) -> Iterator[CanonicalEffect]:
+    """The same effect with its lanes named in other orders, as far as they give ``extents``."""
+    if prod(item.extents) != prod(extents):
+        return
+    if sorted(item.extents) == sorted(extents) and len(extents) <= 4:
+        for order in permutations(range(len(extents))):
+            if tuple(item.extents[dim] for dim in order) != extents:
+                continue
+            # new lane i is old lane order[i]
+            mapping = {
+                terms.leaf("lane", old, item.extents[old]): terms.lane(new, extents[new])
+                for new, old in enumerate(order)
+                if old != new
+            }
+            yield _renamed(terms, item, mapping, extents)
+        return
+    if len(item.extents) == 1:
+        linear = terms.zero
+        for dim, extent in enumerate(extents):
+            linear = terms.add(terms.scale(linear, extent), terms.lane(dim, extent))
+        yield _renamed(terms, item, {terms.leaf("lane", 0, item.extents[0]): linear}, extents)
+    elif len(extents) == 1:
+        mapping = {}
+        stride = 1
+        lane = terms.lane(0, extents[0])
+        for dim in reversed(range(len(item.extents))):
+            index = terms.floordiv(lane, terms.const(stride))
+            mapping[terms.leaf("lane", dim, item.extents[dim])] = terms.mod(index, terms.const(item.extents[dim]))
+            stride *= item.extents[dim]
+        yield _renamed(terms, item, mapping, extents)
+
+
+def _renamed(
+    terms: Terms, item: CanonicalEffect, mapping: dict[Term, Term], extents: tuple[int, ...]
+) -> CanonicalEffect:
+    if not mapping:
+        return item
+    memo: dict[Term, Term] = {}
+    return CanonicalEffect(
+        item.effect,
+        item.trips,
+        extents,
+        None if item.pointer is None else terms.subst(item.pointer, mapping, memo),
+        terms.subst(item.condition, mapping, memo),
+        tuple(terms.subst(value, mapping, memo) for value in item.values),
+    )
+
+
+def aligned(terms: Terms, reference: CanonicalEffect, generated: CanonicalEffect) -> CanonicalEffect:
+    """``generated`` with its lanes named as the reference names them, judged by the address."""
+    if reference.pointer == generated.pointer and reference.extents == generated.extents:
+        return generated
+    best = generated
+    for candidate in relaned(terms, generated, reference.extents):
+        if candidate.pointer == reference.pointer:
+            return candidate
+        if best is generated and candidate.extents == reference.extents:
+            best = candidate if generated.extents != reference.extents else generated
+    return best

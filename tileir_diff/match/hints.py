@@ -1,0 +1,63 @@
+"""Cost hints of matched ops and of the entries: they change speed, never results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+DEFAULTS: dict[str, Any] = {"allow_tma": True}
+"""What a hint means when it is absent."""
+_RULES = {"allow_tma": "tma-hint", "latency": "latency-hint"}
+
+Hints = Mapping[str, Mapping[str, Any]]
+
+
+def effective(hints: Hints, arch: str) -> dict[str, Any]:
+    """The hints for one architecture: those keyed by it, else the default ones, without values that change nothing."""
+    chosen = hints.get(arch, hints.get("default", {}))
+    return {key: value for key, value in chosen.items() if DEFAULTS.get(key) != value}
+
+
+def compare_hints(reference: Hints, generated: Hints) -> list[tuple[str, str, str, str]]:
+    """Differences as (rule, key, expected, actual).
+
+    Sides that key their hints alike are compared key by key. Where one side says ``default`` and the other names
+    architectures, one architecture on which both agree is enough: the rest is for other machines.
+    """
+    keys = [key for key in dict.fromkeys((*reference, *generated)) if reference.get(key) or generated.get(key)]
+    named = sorted(key for key in keys if key != "default")
+    ref_named = {key for key in named if reference.get(key)}
+    gen_named = {key for key in named if generated.get(key)}
+    if not named:
+        candidates = [["default"]]
+    elif ref_named == gen_named:
+        candidates = [sorted(keys)]
+    else:
+        candidates = [[arch] for arch in named]
+    results = [_compare(reference, generated, archs) for archs in candidates]
+    return min(results, key=len) if results else []
+
+
+def _compare(reference: Hints, generated: Hints, archs: list[str]) -> list[tuple[str, str, str, str]]:
+    found: list[tuple[str, str, str, str]] = []
+    for arch in archs:
+        ref, gen = effective(reference, arch), effective(generated, arch)
+        for key in sorted(ref.keys() | gen.keys()):
+            if ref.get(key) == gen.get(key):
+                continue
+            family = _RULES.get(key, "entry-hint")
+            detail = "changed" if key in ref and key in gen else "missing" if key in ref else "extra"
+            where = "" if arch == "default" else f" for {arch}"
+            found.append((
+                f"{family}/{detail}",
+                key,
+                f"{key} = {_show(ref.get(key))}{where}",
+                f"{key} = {_show(gen.get(key))}{where}",
+            ))
+    return found
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "(none)"
+    return str(value).lower() if isinstance(value, bool) else str(value)

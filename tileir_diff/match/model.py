@@ -1,0 +1,105 @@
+"""What a comparison of two modules returns, and what it is asked for.
+
+The matcher fills these records; rules, verdict and report only read them.
+Everything is ordered: lists keep the order in which the matcher decided, root causes first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the dialect is heavy to import, and these records only carry references to its ops
+    from collections.abc import Mapping
+
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.match.launch import ArgumentMap, Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One op of one side, and the part of it that a finding points at.
+
+    `part` names an operand group or attribute ("mask", "dim"); None points at the whole op.
+    """
+
+    op: TileOp
+    entry: str
+    part: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where the generated kernel does not read like the reference."""
+
+    rule: str
+    """`family/detail`, such as "mask/missing"."""
+    reference: Site | None
+    generated: Site | None
+    expected: str
+    """How the reference reads, short and human: "n < A.shape0"."""
+    actual: str
+    status: str = "DIFFERS"
+    """DIFFERS, MISSING (in generated), EXTRA (in generated) or SEMANTIC_EQUIV."""
+    impact: str | None = None
+    """Overrides the rule's own impact where the comparison knows better."""
+    note: str = ""
+    """One more sentence of evidence: "holds for the launch given only"."""
+    detail: Mapping[str, object] = field(default_factory=lambda: dict[str, object]())
+    """Named values for the rule's message template."""
+
+
+@dataclass(slots=True)
+class ArgumentPair:
+    """Parameters of the reference and the generated entry that stand for each other.
+
+    More than one on a side means that they only together are the other side's: base, size and stride of one
+    array.
+    """
+
+    reference: tuple[str, ...]
+    generated: tuple[str, ...]
+    how: str
+    """given, role, name, use or unmatched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Something written differently on both sides and treated as equal."""
+
+    name: str
+    """Name of the equivalence, as `--no-equivalence` takes it."""
+    reference: Site | None
+    generated: Site | None
+    why: str
+
+
+@dataclass(slots=True)
+class Comparison:
+    """All that the matcher found out about two modules."""
+
+    pairs: list[tuple[str | None, str | None, float]]
+    """Matched entries: reference symbol, generated symbol, similarity from 0 to 1; None: no partner."""
+    arguments: list[ArgumentPair]
+    differences: list[Difference]
+    """Root causes first."""
+    equivalences: list[Equivalence]
+    obligations: list[str]
+    """What the host must guarantee for the result to hold: "A.shape0 = 333"."""
+    assumptions: list[str]
+    """Approximations that the comparison made."""
+    not_checked: list[str]
+    """What was not compared, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """What the user tells the comparison."""
+
+    launch: Launch | None = None
+    args: ArgumentMap | None = None
+    """Generated argument -> reference argument, as given by `--args`."""
+    entry: str | None = None
+    """Compare only this entry (symbol of either side)."""
+    disabled_equivalences: frozenset[str] = frozenset()
+    """Equivalences that count as differences: `--no-equivalence NAME`."""

@@ -1,0 +1,240 @@
+"""What each side promises the compiler by ``assume``, and what of it the other side does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd
+from typing import Any
+
+from tileir_diff.graph.kernel import Kernel, Promise
+from tileir_diff.graph.terms import Term, Terms
+from tileir_diff.match.model import Difference
+
+LAUNCHER_LIMIT = 16
+"""cuTile Rust's launcher states the largest power of two up to this that divides a value at the launch."""
+
+Make = Callable[..., Difference]
+
+
+class Facts:
+    """Divisors of terms, from one side's promises and from constants. Pointers count in bytes."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.terms = kernel.terms
+        self.divisor: dict[Term, int] = {}
+        for promise in kernel.promises:
+            assumption = promise.assumption
+            if type(assumption).__name__ == "DivBy" and assumption.every in (None, 1) and isinstance(promise.term, int):
+                leaf = self.terms.single(promise.term)
+                key = promise.term if leaf is None else leaf
+                self.divisor[key] = max(self.divisor.get(key, 1), assumption.divisor)
+
+    def of(self, term: Term, scale: int = 1, pointer: Term | None = None) -> int:
+        """The largest known divisor of ``term``; a pointer's offset counts ``scale`` bytes an element. 0: any."""
+        terms = self.terms
+        known = self.divisor.get(term, 1)
+        total = 0
+        for mono, coef in terms.poly(term).items():
+            if mono == (pointer,):
+                total = gcd(total, self.divisor.get(mono[0], 1))
+                continue
+            factor = abs(coef) * scale
+            for atom in mono:
+                factor *= self.divisor.get(atom, 1)
+            total = gcd(total, factor)
+        return total if total == 0 or total % known == 0 else max(known, total)
+
+
+def element_bytes(value: Any) -> int | None:
+    """Bytes of the pointee when the value is a pointer tile."""
+    from tileir_diff.dialect.types import Ptr
+
+    element = getattr(value.type, "element", None)
+    if not isinstance(element, Ptr):
+        return None
+    return max(1, element.pointee.bits // 8)
+
+
+def compare_promises(reference: Kernel, generated: Kernel, make: Make, specialised: bool) -> tuple[list[Difference], list[str]]:
+    """Differences, and obligations on the host.
+
+    ``specialised``: the generated front end's launcher derives divisibility of arguments from the launch itself.
+    """
+    differences: list[Difference] = []
+    obligations: dict[str, None] = {}
+    ref_facts, gen_facts = Facts(reference), Facts(generated)
+    seen: set[tuple[Any, ...]] = set()
+    for promise in generated.promises:
+        key = (promise.term if isinstance(promise.term, int) else id(promise.term), str(promise.assumption))
+        if key in seen:
+            continue
+        seen.add(key)
+        differences.extend(_stronger(reference, generated, promise, ref_facts, make, obligations, specialised))
+    seen.clear()
+    for promise in reference.promises:
+        key = (promise.term if isinstance(promise.term, int) else id(promise.term), str(promise.assumption))
+        if key in seen:
+            continue
+        seen.add(key)
+        differences.extend(_weaker(generated, promise, gen_facts, make))
+    return differences, list(obligations)
+
+
+def _stronger(
+    reference: Kernel, generated: Kernel, promise: Promise, facts: Facts, make: Make, obligations: dict[str, None], specialised: bool
+) -> list[Difference]:
+    terms: Terms = reference.terms
+    assumption = promise.assumption
+    name = type(assumption).__name__
+    value = promise.op.one("value")
+    if name == "DivBy":
+        return _stronger_division(reference, generated, promise, facts, make, obligations, specialised)
+    if name == "Bounded" and isinstance(promise.term, int):
+        return _stronger_bound(reference, promise, make, obligations)
+    if name == "SameElements":
+        for other in reference.promises:
+            if other.term == promise.term and other.assumption == assumption:
+                return []
+        if all(v == 1 for v in assumption.values):
+            return []
+        return [make("bounds/stronger", None, promise.op, "no promise", str(assumption), part="assumption", status="EXTRA")]
+    _ = terms, value
+    return []
+
+
+def _stronger_division(
+    reference: Kernel, generated: Kernel, promise: Promise, facts: Facts, make: Make, obligations: dict[str, None], specialised: bool
+) -> list[Difference]:
+    terms = reference.terms
+    assumption = promise.assumption
+    divisor = assumption.divisor
+    value = promise.op.one("value")
+    term = promise.term
+    if not isinstance(term, int):
+        term = getattr(term, "pointer", None)
+        if term is None:
+            return []
+        size: int | None = 1
+    else:
+        size = element_bytes(value)
+    constant = terms.value(term) if size is None else None
+    if constant is not None:
+        if constant % divisor == 0:
+            return []
+        for other in reference.promises:
+            if type(other.assumption).__name__ == "DivBy" and isinstance(other.term, int) and terms.value(other.term) == constant:
+                if other.assumption.divisor >= divisor:
+                    return []
+        return [make("divisibility/stronger", _counterpart(reference, promise), promise.op, f"{constant}", f"div_by<{divisor}>", part="assumption", note=f"false here: the value is {constant}")]
+    if assumption.every not in (None, 1):
+        for other in reference.promises:
+            if other.term == promise.term and other.assumption == assumption:
+                return []
+        if terms.kind[term] == "poly" and any(terms.kind[s] == "lane" for s in terms.symbols[term]):
+            pass
+    leaf = terms.single(term)
+    base = _pointer_atom(terms, term) if size is not None else None
+    known = facts.of(term, size or 1, base)
+    if size is not None:
+        known = max(known, size)  # a pointer is aligned to its element
+    if known == 0 or known % divisor == 0:
+        return []
+    if base is not None and not any(effect.base is not None and effect.base == terms.atom(base) for effect in generated.effects):
+        return []  # nothing is read or written through it
+    counterpart = _counterpart(reference, promise)
+    stated = f"div_by<{known}>" if known > 1 else "no promise"
+    if specialised and promise.argument is not None and divisor <= LAUNCHER_LIMIT and size is None:
+        obligations.setdefault(f"{_name(promise)} is a multiple of {divisor} (stated by the launcher's specialisation)")
+        return []
+    _ = leaf
+    return [make("divisibility/stronger", counterpart, promise.op, stated, f"div_by<{divisor}>", part="assumption", status="DIFFERS" if known > 1 else "EXTRA")]
+
+
+def _pointer_atom(terms: Terms, term: Term) -> Term | None:
+    for mono, coef in terms.poly(term).items():
+        if coef == 1 and len(mono) == 1 and terms.kind[mono[0]] in ("arg", "mem", "symbol", "ite", "f"):
+            return mono[0]
+    return None
+
+
+def _name(promise: Promise) -> str:
+    value = promise.op.one("value")
+    while value is not None and getattr(value.owner, "short", "") == "assume":
+        value = value.owner.one("value")  # type: ignore[union-attr]
+    return f"%{value.name_hint}" if value is not None and value.name_hint else "an argument"
+
+
+def _counterpart(other: Kernel, promise: Promise) -> Any:
+    """The promise of the other side about the same value, to show beside it."""
+    for candidate in other.promises:
+        if candidate.term == promise.term and type(candidate.assumption) is type(promise.assumption):
+            return candidate.op
+    return None
+
+
+def _stronger_bound(reference: Kernel, promise: Promise, make: Make, obligations: dict[str, None]) -> list[Difference]:
+    terms = reference.terms
+    low, high = promise.assumption.lower, promise.assumption.upper
+    term = promise.term
+    constant = terms.value(term)
+    if constant is not None:
+        if (low is None or low <= constant) and (high is None or constant <= high):
+            return []
+        return [make("bounds/stronger", _counterpart(reference, promise), promise.op, str(constant), str(promise.assumption), part="assumption", note=f"false here: the value is {constant}")]
+    ref_low: int | None = None
+    ref_high: int | None = None
+    for other in reference.promises:
+        if other.term == term and type(other.assumption).__name__ == "Bounded":
+            if other.assumption.lower is not None:
+                ref_low = other.assumption.lower if ref_low is None else max(ref_low, other.assumption.lower)
+            if other.assumption.upper is not None:
+                ref_high = other.assumption.upper if ref_high is None else min(ref_high, other.assumption.upper)
+    leaf = terms.single(term)
+    if leaf is not None and terms.kind[leaf] in ("lane", "block", "grid", "iter"):
+        known_low, known_high = terms.range(leaf)
+    elif leaf is not None and terms.kind[leaf] == "arg":
+        known_low, known_high = None, None
+    else:
+        known_low, known_high = terms.range(term)
+    lows = [x for x in (ref_low, known_low) if x is not None]
+    highs = [x for x in (ref_high, known_high) if x is not None]
+    low_fine = low is None or (bool(lows) and max(lows) >= low)
+    high_fine = high is None or (bool(highs) and min(highs) <= high)
+    if low_fine and high_fine:
+        return []
+    if high_fine and low == 0:
+        obligations.setdefault(f"{_name(promise)} is not negative")
+        return []
+    return [make("bounds/stronger", _counterpart(reference, promise), promise.op, "no promise" if ref_low is None and ref_high is None else f"bounded<{ref_low}, {ref_high}>", str(promise.assumption), part="assumption")]
+
+
+def _weaker(generated: Kernel, promise: Promise, facts: Facts, make: Make) -> list[Difference]:
+    terms = generated.terms
+    assumption = promise.assumption
+    if type(assumption).__name__ == "Bounded":
+        if not isinstance(promise.term, int) or terms.value(promise.term) is not None:
+            return []
+        for other in generated.promises:
+            if other.term == promise.term and type(other.assumption).__name__ == "Bounded" and _covers(other.assumption, assumption):
+                return []
+        if assumption.lower in (0, None) and assumption.upper is None:
+            return []
+        return [make("bounds/weaker", promise.op, _counterpart(generated, promise), str(assumption), "no such promise", part="assumption", status="MISSING")]
+    if type(assumption).__name__ != "DivBy" or not isinstance(promise.term, int):
+        return []
+    if terms.value(promise.term) is not None:
+        return []
+    value = promise.op.one("value")
+    size = element_bytes(value)
+    base = _pointer_atom(terms, promise.term) if size is not None else None
+    known = facts.of(promise.term, size or 1, base)
+    if known == 0 or known % assumption.divisor == 0:
+        return []
+    rule = "divisibility/weaker" if known > 1 else "divisibility/missing"
+    return [make(rule, promise.op, _counterpart(generated, promise), f"div_by<{assumption.divisor}>", f"div_by<{known}>" if known > 1 else "no promise", part="assumption", status="DIFFERS" if known > 1 else "MISSING")]
+
+
+def _covers(strong: Any, weak: Any) -> bool:
+    low = weak.lower is None or (strong.lower is not None and strong.lower >= weak.lower)
+    high = weak.upper is None or (strong.upper is not None and strong.upper <= weak.upper)
+    return low and high

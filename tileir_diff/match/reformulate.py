@@ -1,0 +1,244 @@
+"""Whether two floating-point expressions are the same function of the same inputs, computed otherwise.
+
+Both trees are evaluated at a fixed set of points, in double precision, with every load, reduction, contraction and
+carried value as a free input. Agreement names a reformulation and its worst effect; it never makes a finding go away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tileir_diff.graph import floats
+from tileir_diff.graph.terms import Term, Terms
+
+POINTS = 14
+"""Ordinary points. Two different formulas agree on all of them by chance only if they are close everywhere."""
+LARGE = (90.0, -90.0, 120.0, -120.0, 1e10, -1e10)
+SPECIAL = (math.inf, -math.inf, math.nan)
+NODE_LIMIT = 3000
+F32_MAX = 3.4028235e38
+
+_TOLERANCE = {"f8E4M3FN": 0.1, "f8E5M2": 0.2, "bf16": 3e-2, "f16": 5e-3, "tf32": 2e-3, "f32": 2e-5, "f64": 1e-10}
+
+
+@dataclass(frozen=True, slots=True)
+class Reformulation:
+    """``impact`` on the scale of contract 3, and the reason in words."""
+
+    impact: str
+    why: str
+
+
+def reformulation(terms: Terms, reference: Term, generated: Term) -> Reformulation | None:
+    """None when the two differ at an ordinary point, or cannot be evaluated."""
+    nodes = _post_order(terms, (reference, generated))
+    if nodes is None:
+        return None
+    inputs = [node for node in nodes if _is_input(terms, node)]
+    if not inputs:
+        return None
+    coarse = [_coarseness(terms, root, nodes) for root in (reference, generated)]
+    tolerance = max(coarse)
+    exact = True
+    compared = 0
+    for point in range(POINTS):
+        values = _evaluate(terms, nodes, {node: _ordinary(index, point) for index, node in enumerate(inputs)})
+        a, b = values.get(reference), values.get(generated)
+        if a is None or b is None:
+            return None
+        if math.isnan(a) or math.isnan(b) or math.isinf(a) or math.isinf(b):
+            if a == b or (math.isnan(a) and math.isnan(b)):
+                continue
+            return None
+        compared += 1
+        if abs(a - b) > tolerance * max(abs(a), abs(b), 1e-3):
+            return None
+        exact = exact and abs(a - b) <= 1e-14 * max(abs(a), abs(b))
+    if compared < POINTS // 2:
+        return None
+    for size in LARGE:
+        for index in range(len(inputs)):
+            values = _evaluate(
+                terms, nodes, {n: size if i == index else _ordinary(i, 3) for i, n in enumerate(inputs)}, overflow=True
+            )
+            a, b = values[reference], values[generated]
+            if math.isnan(a) != math.isnan(b) or (math.isinf(a) != math.isinf(b)):
+                return Reformulation("logic", f"one side overflows where an input is {size:g}")
+    if coarse[0] != coarse[1] or _narrowings(terms, reference) != _narrowings(terms, generated):
+        return Reformulation("precision", "the same formula with other intermediate types")
+    special = any(
+        not _alike(values[reference], values[generated])
+        for size in SPECIAL
+        for index in range(len(inputs))
+        if (values := _evaluate(terms, nodes, {n: size if i == index else _ordinary(i, 3) for i, n in enumerate(inputs)}))
+    )
+    if exact and special and _selects(terms, reference) != _selects(terms, generated):
+        return Reformulation("edge", "a mask by addition against a mask by selection: differs for NaN and infinities")
+    return Reformulation("ulp", "the same formula in another order of operations")
+
+
+def _alike(a: float, b: float) -> bool:
+    return a == b or (math.isnan(a) and math.isnan(b)) or (math.isfinite(a) and math.isfinite(b))
+
+
+def _post_order(terms: Terms, roots: tuple[Term, ...]) -> list[Term] | None:
+    order: list[Term] = []
+    seen: set[Term] = set()
+    stack = list(roots)
+    while stack:
+        if len(seen) > NODE_LIMIT:
+            return None
+        node = stack[-1]
+        if node in seen:
+            stack.pop()
+            continue
+        waiting = [] if _is_input(terms, node) else [arg for arg in _operands(terms, node) if arg not in seen]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        seen.add(node)
+        order.append(node)
+        stack.pop()
+    return order
+
+
+def _operands(terms: Terms, node: Term) -> tuple[Term, ...]:
+    return terms.args[node]
+
+
+def _is_input(terms: Terms, node: Term) -> bool:
+    kind = terms.kind[node]
+    if kind == "f":
+        return terms.attr[node][0] not in _FUNCTIONS
+    if kind == "ite":
+        return terms.attr[node] != "data"
+    return kind not in ("fc", "fcmp", "true", "false", "not")
+
+
+def _ordinary(index: int, point: int) -> float:
+    """A deterministic value in (-2.6, 2.6), never close to zero."""
+    fraction = math.modf((index + 1) * 0.754877666 + (point + 1) * 0.569840291)[0]
+    value = 0.15 + 2.4 * fraction
+    return -value if (index * 7 + point) % 3 == 0 else value
+
+
+def _coarseness(terms: Terms, root: Term, nodes: list[Term]) -> float:
+    worst = 2e-5
+    stack = [root]
+    seen: set[Term] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen or _is_input(terms, node):
+            continue
+        seen.add(node)
+        if terms.kind[node] == "f":
+            element = terms.attr[node][1]
+            name = element[1] if isinstance(element, tuple) else element
+            worst = max(worst, _TOLERANCE.get(name, 2e-5))
+        stack.extend(terms.args[node])
+    return worst
+
+
+def _narrowings(terms: Terms, root: Term) -> int:
+    count = 0
+    stack = [root]
+    seen: set[Term] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen or _is_input(terms, node):
+            continue
+        seen.add(node)
+        if terms.kind[node] == "f" and terms.attr[node][0] == "ftof":
+            source, target = terms.attr[node][1]
+            count += _TOLERANCE.get(target, 1) > _TOLERANCE.get(source, 1)
+        stack.extend(terms.args[node])
+    return count
+
+
+def _selects(terms: Terms, root: Term) -> int:
+    stack, seen, count = [root], set[Term](), 0
+    while stack:
+        node = stack.pop()
+        if node in seen or _is_input(terms, node):
+            continue
+        seen.add(node)
+        count += terms.kind[node] == "ite" and terms.kind[terms.args[node][1]] != "fc"
+        stack.extend(terms.args[node])
+    return count
+
+
+def _evaluate(terms: Terms, nodes: list[Term], given: Mapping[Term, float], overflow: bool = False) -> dict[Term, float]:
+    values: dict[Term, float] = {}
+    for node in nodes:
+        kind = terms.kind[node]
+        if node in given:
+            values[node] = given[node]
+        elif kind == "fc":
+            value = floats.constant_of(terms, node)
+            values[node] = math.nan if value is None else value
+        elif kind == "true":
+            values[node] = 1.0
+        elif kind == "false":
+            values[node] = 0.0
+        elif kind == "not":
+            values[node] = 0.0 if values[terms.args[node][0]] > 0 else 1.0
+        elif kind == "fcmp":
+            a, b = (values[arg] for arg in terms.args[node])
+            values[node] = float(
+                {"less_than": a < b, "less_than_or_equal": a <= b, "equal": a == b}.get(terms.attr[node][0], a != b)
+            )
+        elif kind == "ite":
+            cond, a, b = (values[arg] for arg in terms.args[node])
+            values[node] = a if cond > 0 else b
+        else:
+            arguments = [values[arg] for arg in terms.args[node]]
+            try:
+                value = _FUNCTIONS[terms.attr[node][0]](*arguments)
+            except OverflowError:
+                value = math.inf
+            except (ValueError, ZeroDivisionError):
+                value = math.nan
+            if overflow and abs(value) > F32_MAX:
+                value = math.copysign(math.inf, value)
+            values[node] = value
+    return values
+
+
+def _divide(a: float, b: float) -> float:
+    if b == 0:
+        return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a)
+    return a / b
+
+
+def _maximum(a: float, b: float) -> float:
+    return b if math.isnan(a) else a if math.isnan(b) else max(a, b)
+
+
+def _minimum(a: float, b: float) -> float:
+    return b if math.isnan(a) else a if math.isnan(b) else min(a, b)
+
+
+_FUNCTIONS = {
+    "addf": lambda a, b: a + b,
+    "mulf": lambda a, b: a * b,
+    "divf": _divide,
+    "fma": lambda a, b, c: a * b + c,
+    "negf": lambda a: -a,
+    "absf": abs,
+    "sqrt": math.sqrt,
+    "rsqrt": lambda a: 1.0 / math.sqrt(a),
+    "exp": math.exp,
+    "exp2": lambda a: math.pow(2.0, a),
+    "log": math.log,
+    "log2": math.log2,
+    "tanh": math.tanh,
+    "sin": math.sin,
+    "cos": math.cos,
+    "maxf": _maximum,
+    "minf": _minimum,
+    "ftof": lambda a: a,
+    "floor": lambda a: a if math.isinf(a) or math.isnan(a) else math.floor(a),
+    "ceil": lambda a: a if math.isinf(a) or math.isnan(a) else math.ceil(a),
+}

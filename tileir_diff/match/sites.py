@@ -1,0 +1,64 @@
+"""Where a term comes from: the op to point at, found from the op that uses it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tileir_diff.graph.kernel import Kernel
+from tileir_diff.graph.terms import Term
+from tileir_diff.match.model import Site
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from tileir_diff.dialect.ir import TileOp
+
+TRANSPARENT = frozenset({"reshape", "broadcast", "permute", "extract", "assume", "exti", "trunci"})
+"""Ops that pass a value through: a finding names the op behind them."""
+
+
+def site(kernel: Kernel, op: Any, part: str | None = None) -> Site | None:
+    return None if op is None else Site(op, kernel.name, part)
+
+
+def defining_op(value: SSAValue | None) -> TileOp | None:
+    """The op that computes a value, looking through shape ops and assumes; None for a block argument."""
+    for _ in range(1000):
+        if value is None:
+            return None
+        owner: Any = value.owner
+        if not hasattr(owner, "short"):
+            return None
+        if owner.short in TRANSPARENT:
+            value = owner.operands[0]
+            continue
+        return owner
+    return None
+
+
+def origin(kernel: Kernel, term: Term, user: Any = None) -> Any:
+    """The op that computes ``term``; among several equal ones, the one that ``user`` reads."""
+    if user is not None:
+        for value in user.operands:
+            if kernel.values.get(value) == term:
+                op = defining_op(value)
+                if op is not None:
+                    return op
+    found = kernel.terms.origins[kernel.side].get(term)
+    if found is not None:
+        return found
+    atom = kernel.terms.single(term)
+    return None if atom is None else kernel.terms.origins[kernel.side].get(atom)
+
+
+def text(op: Any) -> str:
+    """The op in short, for expected / actual: its name and modifiers."""
+    parts = [op.short]
+    for key in ("predicate", "ordering", "signed", "rounding", "overflow", "mode", "memory_ordering", "memory_scope"):
+        value = op.get(key)
+        if value is not None and not isinstance(value, (dict, tuple)):
+            parts.append(str(value))
+    for key in ("flush_to_zero", "propagate_nan", "saturating", "fast_acc"):
+        if op.get(key):
+            parts.append(key)
+    return " ".join(parts)

@@ -1,0 +1,1 @@
+"""The report: one result value, and its text, JSON and Markdown."""

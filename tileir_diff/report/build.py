@@ -1,0 +1,150 @@
+"""Builds the result value from what the comparison and the verdict say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tileir_diff.report.quote import place_of
+from tileir_diff.report.result import (
+    SCHEMA,
+    Argument,
+    EquivalenceRecord,
+    ErrorRecord,
+    FindingRecord,
+    Pair,
+    Result,
+    Side,
+    Summary,
+    WaivedRecord,
+)
+from tileir_diff.verdict import BLOCKED, FrontEnd, Judged, Judgement
+
+if TYPE_CHECKING:
+    from tileir_diff.errors import InputError
+    from tileir_diff.match.model import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """One input as the report needs it."""
+
+    path: str
+    format: str = "unknown"
+    entries: tuple[str, ...] = ()
+    front_end: FrontEnd = FrontEnd()
+
+
+def build_result(
+    reference: Dump,
+    generated: Dump,
+    comparison: Comparison,
+    judgement: Judgement,
+    versions: dict[str, str],
+    timing: dict[str, float] | None = None,
+) -> Result:
+    """The result of a comparison that went through."""
+    findings = [_finding(judged) for judged in judgement.findings]
+    return Result(
+        schema=SCHEMA,
+        verdict=judgement.verdict,
+        owner=judgement.owner,
+        why=judgement.why,
+        reference=_side(reference),
+        generated=_side(generated),
+        pairs=[Pair(a, b, round(similarity, 4)) for a, b, similarity in comparison.pairs],
+        arguments=[
+            Argument(list(pair.reference), list(pair.generated), pair.how) for pair in comparison.arguments
+        ],
+        findings=findings,
+        waived=[_waived(judged) for judged in judgement.waived],
+        equivalences=[
+            EquivalenceRecord(each.name, place_of(each.reference), place_of(each.generated), each.why)
+            for each in comparison.equivalences
+        ],
+        obligations=list(comparison.obligations),
+        assumptions=list(comparison.assumptions),
+        not_checked=list(comparison.not_checked),
+        notices=judgement.notices,
+        summary=_summary(findings, judgement, len(comparison.equivalences)),
+        error=None,
+        versions=versions,
+        timing=timing or {},
+    )
+
+
+def blocked_result(reference: Dump, generated: Dump, error: InputError, versions: dict[str, str]) -> Result:
+    """The result of a comparison that an unreadable input, or a wrong call, kept from starting."""
+    return Result(
+        schema=SCHEMA,
+        verdict=BLOCKED,
+        owner=None,
+        why=error.message,
+        reference=_side(reference),
+        generated=_side(generated),
+        pairs=[],
+        arguments=[],
+        findings=[],
+        waived=[],
+        equivalences=[],
+        obligations=[],
+        assumptions=[],
+        not_checked=["everything: the inputs could not be compared"],
+        notices=[],
+        summary=Summary(),
+        error=ErrorRecord(error.message, error.path, error.line, error.column, error.rule),
+        versions=versions,
+        timing={},
+    )
+
+
+def _side(dump: Dump) -> Side:
+    return Side(
+        path=dump.path,
+        format=dump.format,
+        front_end=dump.front_end.name or None,
+        front_end_version=dump.front_end.version or None,
+        entries=list(dump.entries),
+    )
+
+
+def _finding(judged: Judged) -> FindingRecord:
+    finding = judged.finding
+    return FindingRecord(
+        rule=finding.rule,
+        severity=judged.severity,
+        impact=finding.impact,
+        status=finding.status,
+        cause=judged.cause,
+        owner=judged.owner,
+        reference=place_of(finding.reference),
+        generated=place_of(finding.generated),
+        expected=finding.expected,
+        actual=finding.actual,
+        message=finding.message,
+        effect=finding.effect,
+        fix=judged.fix,
+        evidence=judged.evidence,
+    )
+
+
+def _waived(judged: Judged) -> WaivedRecord:
+    waiver = judged.waiver
+    assert waiver is not None  # only waived findings come here
+    expires = waiver.expires.isoformat() if waiver.expires else None
+    return WaivedRecord(_finding(judged), waiver.rule, waiver.reason, expires)
+
+
+def _summary(findings: list[FindingRecord], judgement: Judgement, equivalences: int) -> Summary:
+    summary = Summary(waived=len(judgement.waived), ignored=len(judgement.ignored), equivalences=equivalences)
+    for finding in findings:
+        summary.critical += finding.severity == "critical"
+        summary.warn += finding.severity == "warn"
+        summary.info += finding.severity == "info"
+        summary.impacts[finding.impact] = summary.impacts.get(finding.impact, 0) + 1
+    for judged in judgement.ignored:
+        rule = judged.finding.rule
+        summary.ignored_rules[rule] = summary.ignored_rules.get(rule, 0) + 1
+    summary.impacts = dict(sorted(summary.impacts.items()))
+    summary.ignored_rules = dict(sorted(summary.ignored_rules.items()))
+    return summary

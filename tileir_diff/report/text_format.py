@@ -1,0 +1,168 @@
+"""The report as text: verdict, why, counts, findings, what was not checked or is assumed, arguments.
+
+One defect fits one screen. The last line is always `VERDICT: <verdict>`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.report import layout
+from tileir_diff.report.color import Painter
+
+if TYPE_CHECKING:
+    from tileir_diff.report.result import FindingRecord, Place, Result, Side
+
+LABEL = 12
+"""Column at which the body of a finding starts."""
+
+STYLES = {
+    "PASS": "pass",
+    "PASS_WITH_NOTES": "notes",
+    "FAIL_FIXABLE": "fail",
+    "FAIL_COMPILER_BUG": "fail",
+    "BLOCKED": "fail",
+}
+
+
+def render_text(result: Result, *, color: bool = False, equivalences: bool = False) -> str:
+    """The whole report. `equivalences` lists what was treated as equal, with the reasons."""
+    paint = Painter(color)
+    lines = _head(result, paint)
+    for severity in ("critical", "warn", "info"):
+        lines += _group(result, severity, paint)
+    lines += _waived(result, paint)
+    lines += _section("not checked", result.not_checked, paint)
+    lines += _section("ignored by --select or --ignore", layout.ignored_lines(result), paint)
+    lines += _section("assumed", result.assumptions, paint)
+    lines += _section("the host must guarantee", result.obligations, paint)
+    lines += _section("arguments (reference = generated)", layout.argument_lines(result.arguments), paint)
+    lines += _equivalences(result, equivalences, paint)
+    lines += _section("notices", result.notices, paint)
+    lines += _section(
+        "timing", [f"{step} {seconds * 1e3:.1f} ms" for step, seconds in result.timing.items()], paint
+    )
+    lines += ["", paint("dim", layout.versions_line(result)), _verdict_line(result)]
+    return "\n".join(lines) + "\n"
+
+
+def render_stat(result: Result) -> str:
+    """One line an entry, the counts, and the verdict."""
+    lines = [_stat_line(result, index) for index in range(len(result.pairs))]
+    lines += [layout.counts(result.summary), _verdict_line(result)]
+    return "\n".join(lines) + "\n"
+
+
+def render_line(result: Result) -> str:
+    """One line for a whole comparison, for lists of many."""
+    pair = f"{result.reference.path} {result.generated.path}"
+    tail = f"{layout.counts(result.summary)}  {result.why}" if result.error is None else result.why
+    return f"{result.verdict:<17} {pair}  {tail}\n"
+
+
+def _head(result: Result, paint: Painter) -> list[str]:
+    owner = f" (owner: {result.owner})" if result.owner else ""
+    lines = [
+        f"{paint(STYLES[result.verdict], result.verdict)}{owner}: {result.why}",
+        f"  reference  {layout.dump_line(result.reference)}",
+        f"  generated  {layout.dump_line(result.generated)}",
+    ]
+    lines += [f"  entry      {layout.entry_line(result, index)}" for index in range(len(result.pairs))]
+    return [*lines, layout.counts(result.summary)]
+
+
+def _group(result: Result, severity: str, paint: Painter) -> list[str]:
+    lines: list[str] = []
+    for finding in result.findings:
+        if finding.severity == severity:
+            lines += ["", *_finding(result, finding, paint)]
+    return ["", paint(severity, severity.upper()), *lines[1:]] if lines else []
+
+
+def _finding(result: Result, finding: FindingRecord, paint: Painter) -> list[str]:
+    head = f"{paint(finding.severity, finding.rule)}: {paint('bold', finding.message)}"
+    if finding.severity == "info":
+        return [f"{head}  [{_where(result, finding)}]"]
+    width = max(len(layout.location(side, place)) for side, place in _places(result, finding))
+    lines = [head]
+    for (side, place), label, text in zip(
+        _places(result, finding), ("reference", "generated"), (finding.expected, finding.actual), strict=True
+    ):
+        lines += _quote(label, side, place, text, width, paint)
+    body = [
+        (
+            "impact",
+            finding.impact if finding.cause == "translation" else f"{finding.impact} ({finding.cause})",
+        ),
+        ("effect", finding.effect),
+        ("fix", finding.fix),
+        ("evidence", finding.evidence),
+    ]
+    return lines + [f"  {label:<{LABEL - 2}} {text}" for label, text in body if text]
+
+
+def _places(result: Result, finding: FindingRecord) -> list[tuple[Side, Place | None]]:
+    return [(result.reference, finding.reference), (result.generated, finding.generated)]
+
+
+def _quote(label: str, side: Side, place: Place | None, text: str, width: int, paint: Painter) -> list[str]:
+    """The location, the op as printed, and below it a caret at the part that matters with what it says."""
+    where = layout.location(side, place)
+    lead = f"  {label:<{LABEL - 2}} {where:<{width}}   "
+    if place is None:
+        return [f"{lead}{text or 'nothing'}".rstrip()]
+    quoted, mark = layout.clip(place)
+    origin = layout.source(place)
+    line = f"{lead}{quoted}{paint('dim', f'   ({origin})') if origin else ''}"
+    if mark is None:
+        return [line]
+    caret = f"{' ' * (len(lead) + mark[0])}{paint('mark', '^' * max(1, mark[1] - mark[0]))}"
+    return [line, f"{caret} {layout.caption(place, text)}".rstrip()]
+
+
+def _where(result: Result, finding: FindingRecord) -> str:
+    return ", ".join(
+        layout.location(side, place) for side, place in _places(result, finding) if place is not None
+    )
+
+
+def _waived(result: Result, paint: Painter) -> list[str]:
+    items: list[str] = []
+    for each in result.waived:
+        until = f", until {each.expires}" if each.expires else ""
+        where = _where(result, each.finding)
+        items.append(f"{each.finding.rule}: {each.finding.message}  [{where}]  waived: {each.reason}{until}")
+    return _section("waived", items, paint)
+
+
+def _equivalences(result: Result, listed: bool, paint: Painter) -> list[str]:
+    if not result.equivalences:
+        return []
+    if not listed:
+        number = len(result.equivalences)
+        return [
+            "",
+            f"{number} place{'s' if number > 1 else ''} treated as equal; --equivalences lists why",
+        ]
+    items: list[str] = []
+    for each in result.equivalences:
+        reference = layout.location(result.reference, each.reference)
+        generated = layout.location(result.generated, each.generated)
+        items.append(f"{each.name}: {reference} = {generated}: {each.why}")
+    return _section("treated as equal", items, paint)
+
+
+def _section(title: str, items: list[str], paint: Painter) -> list[str]:
+    return ["", paint("bold", title), *(f"  {item}" for item in items)] if items else []
+
+
+def _stat_line(result: Result, index: int) -> str:
+    pair = result.pairs[index]
+    places = (pair.reference, pair.generated)
+    found = [f for f in result.findings if any(p and p.entry in places for p in (f.reference, f.generated))]
+    numbers = ", ".join(f"{sum(f.severity == s for f in found)} {s}" for s in ("critical", "warn", "info"))
+    return f"{layout.entry_line(result, index)}  {numbers}"
+
+
+def _verdict_line(result: Result) -> str:
+    return f"VERDICT: {result.verdict}"  # never coloured: scripts look for it

@@ -1,0 +1,45 @@
+"""Accumulators of matrix products and of loops that sum.
+
+## What it does
+
+Compares the type in which products are accumulated, and the value that the accumulation starts from.
+
+## Why it matters
+
+A half-precision accumulator loses digits with every step, and overflows at 65504.
+
+## Example
+
+`mmaf ... tile<64x64xf32>` in the reference, `mmaf ... tile<64x64xf16>` in the generated kernel:
+`accumulator/type`.
+
+## Known problems
+
+A sum that is carried through a loop counts as an accumulator only if the comparison recognises the loop
+as one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.rules.model import Detail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DETAILS: Mapping[str, Detail] = {
+    "init": Detail(
+        impact="logic",
+        message="the accumulator starts from {actual}; in the reference from {expected}",
+        effect="the start value is part of every result",
+        fix="start the accumulator from {expected}{at}",
+    ),
+    "type": Detail(
+        impact="precision",
+        message="accumulates in {actual}; the reference in {expected}",
+        effect="every step rounds to another type",
+        fix="accumulate in {expected}{at}",
+        fixes={"cutile-rust": "declare the accumulator tile with element type {expected}{at}"},
+    ),
+}

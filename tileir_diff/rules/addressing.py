@@ -1,0 +1,58 @@
+"""Which elements a memory access touches.
+
+## What it does
+
+Compares the address of each access, as base array plus an integer expression per dimension, in a normal
+form that does not depend on the type (i32 or i64), on the order of additions or on how a view was built.
+
+## Why it matters
+
+A wrong index reads or writes the wrong tile. Typical: two indices swapped, a block offset forgotten, an
+index off by one after a port from a language that counts from one.
+
+## Example
+
+`load_view_tko weak %view[%i, %k]` in the reference, `load_view_tko weak %view[%k, %i]` in the generated
+kernel:
+`addressing/index`.
+
+## Known problems
+
+Expressions that the normal form cannot decide are `arithmetic/not-proven`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.rules.model import Detail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DETAILS: Mapping[str, Detail] = {
+    "base": Detail(
+        impact="logic",
+        message="the {op} accesses {actual}; in the reference {expected}",
+        effect="another array is read or written",
+        fix="access {expected}{at}",
+    ),
+    "changed": Detail(
+        impact="logic",
+        message="the {op} accesses {actual}; in the reference {expected}",
+        effect="other elements are read or written",
+        fix="access {expected}{at}",
+    ),
+    "index": Detail(
+        impact="logic",
+        message="the {op} has index {actual}; in the reference {expected}",
+        effect="another tile is read or written",
+        fix="use the index {expected}{at}",
+    ),
+    "offset": Detail(
+        impact="logic",
+        message="the {op} has offset {actual}; in the reference {expected}",
+        effect="other elements are read or written",
+        fix="use the offset {expected}{at}",
+    ),
+}

@@ -1,0 +1,83 @@
+"""What is computed: ops, operands, and how far two forms are the same.
+
+## What it does
+
+Compares the expression behind each stored value.
+Integers have a normal form under facts. Floats are compared by structure, modulo commutativity and exact
+identities.
+Known reformulations are recognised and named, with what they can do at worst.
+
+## Why it matters
+
+A wrong op or exchanged operands change ordinary results.
+Another formula for the same function is no harmless thing either: `exp(x)/(1+exp(x))` overflows where
+`1/(1+exp(-x))` does not.
+
+## Example
+
+`subf %a, %b` in the reference, `subf %b, %a` in the generated kernel: `arithmetic/operands`.
+
+## Known problems
+
+What the normal form cannot settle is `arithmetic/not-proven`: neither equal nor different, and it fails.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.rules.model import Detail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DETAILS: Mapping[str, Detail] = {
+    "association": Detail(
+        impact="ulp",
+        message="computes {actual}; the reference {expected}",
+        effect="the same sum or product in another order: it rounds otherwise",
+        fix="write it in the reference's order: {expected}{at}",
+    ),
+    "extra": Detail(
+        impact="logic",
+        message="{op} without counterpart in the reference: {actual}",
+        effect="the result is changed by an op that the reference does not have",
+        fix="remove the {op}{at}",
+    ),
+    "extra-rounding": Detail(
+        impact="precision",
+        message="rounds {actual}; the reference {expected}",
+        effect="one more rounding than in the reference",
+        fix="round as the reference does: {expected}{at}",
+    ),
+    "missing": Detail(
+        impact="logic",
+        message="no counterpart of the reference's {op}: {expected}",
+        effect="an op that changes the result is left out",
+        fix="add {expected}{at}",
+    ),
+    "not-proven": Detail(
+        impact="logic",
+        message="not proven equal: {actual} and, in the reference, {expected}",
+        effect="unknown: the two may be equal for all inputs, or not",
+        fix="write it as the reference does{at}, or give launch facts with --launch",
+    ),
+    "op": Detail(
+        impact="logic",
+        message="computes {actual}; the reference {expected}",
+        effect="another result for ordinary input",
+        fix="compute {expected}{at}",
+    ),
+    "operands": Detail(
+        impact="logic",
+        message="computes {actual}; the reference {expected}",
+        effect="another result for ordinary input",
+        fix="compute {expected}{at}",
+    ),
+    "reformulated": Detail(
+        impact="logic",
+        message="computes {actual}; the reference {expected}",
+        effect="another formula for the same function; it rounds, overflows or treats NaN otherwise",
+        fix="use the reference's formula: {expected}{at}",
+    ),
+}

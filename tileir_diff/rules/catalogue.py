@@ -1,0 +1,93 @@
+"""The rules as a list and as pages, all from the modules' docstrings and tables."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from typing import TYPE_CHECKING
+
+from tileir_diff.rules import FAMILIES, family
+
+if TYPE_CHECKING:
+    from tileir_diff.rules.model import Detail, Family
+
+HEADINGS = ("## What it does", "## Why it matters", "## Example", "## Known problems")
+"""Every family's docstring has these, in this order, below its first line."""
+
+
+def details() -> list[tuple[str, Detail]]:
+    """All `family/detail` with their records, sorted."""
+    return [
+        (f"{name}/{detail}", record)
+        for name in FAMILIES
+        for detail, record in sorted(_module(name).DETAILS.items())
+    ]
+
+
+def as_text() -> str:
+    """One line a rule: name, impact, message."""
+    rows = details()
+    width = max(len(name) for name, _ in rows)
+    return "".join(f"{name:<{width}}  {record.impact:<9}  {record.message}\n" for name, record in rows)
+
+
+def as_json() -> str:
+    import json
+
+    rows = [
+        {
+            "rule": name,
+            "impact": record.impact,
+            "message": record.message,
+            "effect": record.effect,
+            "fix": record.fix,
+        }
+        for name, record in details()
+    ]
+    return json.dumps({"schema": "tileir-rules/1", "rules": rows}, indent=2) + "\n"
+
+
+def page(rule: str) -> str | None:
+    """The page of a family, or of one detail; None if there is no such rule."""
+    name, slash, detail = rule.partition("/")
+    if name not in FAMILIES:
+        return None
+    module = _module(name)
+    if slash and detail not in module.DETAILS:
+        return None
+    shown = {detail: module.DETAILS[detail]} if slash else module.DETAILS
+    parts = [f"# {rule}", "", _summary(module), "", _body(module)]
+    for key in sorted(shown):
+        parts += ["", *_detail(f"{name}/{key}", shown[key])]
+    return "\n".join(parts) + "\n"
+
+
+def closest(rule: str) -> list[str]:
+    """Rules with a similar name."""
+    from difflib import get_close_matches
+
+    return get_close_matches(rule, [*FAMILIES, *(name for name, _ in details())], n=2)
+
+
+def _detail(rule: str, record: Detail) -> list[str]:
+    lines = [f"## `{rule}`", "", f"- impact: {record.impact}", f"- message: {record.message}"]
+    lines += [f"- effect: {record.effect}", f"- fix: {_plain(record.fix)}"]
+    return lines + [f"- fix in {front_end}: {_plain(fix)}" for front_end, fix in sorted(record.fixes.items())]
+
+
+def _plain(template: str) -> str:
+    """A fix without the place, which only a finding has."""
+    return template.replace("{at}", "")
+
+
+def _summary(module: Family) -> str:
+    return (module.__doc__ or "").partition("\n")[0]
+
+
+def _body(module: Family) -> str:
+    return cleandoc((module.__doc__ or "").partition("\n")[2])
+
+
+def _module(name: str) -> Family:
+    module = family(name)
+    assert module is not None  # names come from the table
+    return module

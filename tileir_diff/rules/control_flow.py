@@ -1,0 +1,56 @@
+"""Branches and early exits.
+
+## What it does
+
+Compares under which condition each effect happens, and where loops are left early.
+A branch and a `select` of the same values are equal, and so is a branch whose condition a mask repeats.
+
+## Why it matters
+
+An inverted or missing condition makes blocks write that should not, or skips work.
+
+## Example
+
+`if %first` around a store in the reference, an unconditional store in the generated kernel:
+`control-flow/missing`.
+
+## Known problems
+
+Conditions that the normal form cannot decide are `arithmetic/not-proven`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.rules.model import Detail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DETAILS: Mapping[str, Detail] = {
+    "condition": Detail(
+        impact="logic",
+        message="{op} depends on {actual}; in the reference on {expected}",
+        effect="the branch is taken in other cases",
+        fix="branch on {expected}{at}",
+    ),
+    "exit": Detail(
+        impact="logic",
+        message="the loop is left {actual}; in the reference {expected}",
+        effect="another number of trips is made",
+        fix="leave the loop {expected}{at}",
+    ),
+    "extra": Detail(
+        impact="logic",
+        message="{op} happens only if {actual}; in the reference always",
+        effect="work of the reference is skipped in some cases",
+        fix="drop the condition{at}",
+    ),
+    "missing": Detail(
+        impact="logic",
+        message="{op} happens always; in the reference only if {expected}",
+        effect="work is done that the reference skips",
+        fix="do it only if {expected}{at}",
+    ),
+}

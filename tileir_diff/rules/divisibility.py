@@ -1,0 +1,57 @@
+"""Promises that a value is a multiple of something: `assume div_by`.
+
+## What it does
+
+Collects what each side promises about each pointer, size and stride, and compares the sets after
+everything that follows from types, constants and other promises is taken out.
+
+## Why it matters
+
+A false promise is undefined behaviour: misaligned vector accesses, masks that are wrong for odd sizes.
+A promise that is missing costs vector width or TMA, never correctness.
+
+## Example
+
+`assume div_by<16>, %arg1` on a run-time size in the generated kernel only: `divisibility/stronger`.
+
+## Known problems
+
+Whether a promise is true is the host's matter. With `--launch` it is checked for that launch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.rules.model import Detail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DETAILS: Mapping[str, Detail] = {
+    "missing": Detail(
+        impact="hint",
+        message="lacks the promise {expected}",
+        effect="cost only: narrower accesses, or no TMA",
+        fix="promise {expected} where the reference does",
+        fixes={
+            "cutile-rust": "promise {expected}: `assume_div_by::<_, N>(..)`, or launch with such tensors",
+        },
+    ),
+    "stronger": Detail(
+        impact="assume",
+        message="promises {actual}; the reference has {expected}",
+        effect="undefined behaviour where the promise is false: misaligned accesses, wrong masks",
+        fix="promise no more than {expected}{at}",
+        fixes={
+            "cutile-rust": "remove the `assume_div_by`, or compile with `max_divisibility(..)`, "
+            "so that it promises no more than {expected}{at}",
+        },
+    ),
+    "weaker": Detail(
+        impact="hint",
+        message="promises {actual}; the reference has {expected}",
+        effect="cost only: narrower accesses, or no TMA",
+        fix="promise {expected}{at}, if the host guarantees it",
+    ),
+}

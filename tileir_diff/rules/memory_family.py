@@ -1,0 +1,53 @@
+"""Which memory operations there are, and of which family.
+
+## What it does
+
+Pairs every load, store and atomic of one kernel with one of the other: by the array it accesses and by
+what flows in and out of it.
+Reports an access without a partner, and a partner of another family: a pointer access (`load_ptr_tko`)
+for a view access (`load_view_tko`).
+
+## Why it matters
+
+A store that is missing leaves an output unwritten, an extra one overwrites something.
+Pointer accesses where the reference uses views cannot use TMA, and cost a factor, not a percent.
+
+## Example
+
+The reference stores the result and the log-sum-exp, the generated kernel only the result:
+`memory-family/missing`.
+
+## Known problems
+
+One access that is split in two, or two that are merged, are reported as missing and extra.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.rules.model import Detail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DETAILS: Mapping[str, Detail] = {
+    "changed": Detail(
+        impact="hint",
+        message="{op}: {actual} where the reference uses {expected}",
+        effect="the same elements are accessed, at another cost: only view accesses can use TMA",
+        fix="use {expected}{at}",
+    ),
+    "extra": Detail(
+        impact="logic",
+        message="{op} without counterpart in the reference: {actual}",
+        effect="memory is accessed that the reference does not touch",
+        fix="remove this {op}{at}",
+    ),
+    "missing": Detail(
+        impact="logic",
+        message="no counterpart of the reference's {op}: {expected}",
+        effect="what the reference reads or writes there is not read or written",
+        fix="add the missing {op}: {expected}",
+    ),
+}

@@ -1,0 +1,46 @@
+"""Memory ordering and scope.
+
+## What it does
+
+Compares the ordering (`weak`, `relaxed`, `acquire`, `release`, `acq_rel`) and scope (`tl_blk`, `device`,
+`sys`) of each access and atomic.
+
+## Why it matters
+
+A spin lock with a `relaxed` instead of an `acquire` load works until it does not.
+
+## Example
+
+`load_ptr_tko acquire device` in the reference, `load_ptr_tko weak` in the generated kernel:
+`memory-order/ordering`.
+
+## Known problems
+
+An ordering that is stronger than the reference's is reported too: it is another program, if a safe one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.rules.model import Detail
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DETAILS: Mapping[str, Detail] = {
+    "ordering": Detail(
+        impact="logic",
+        message="the {op} is {actual}; in the reference {expected}",
+        effect="other blocks may see the accesses in another order",
+        fix="use the ordering {expected}{at}",
+        fixes={"cutile-rust": "pass the `ordering::..` for {expected}{at}"},
+    ),
+    "scope": Detail(
+        impact="logic",
+        message="the {op} has scope {actual}; in the reference {expected}",
+        effect="blocks outside the scope may not see the access in order",
+        fix="use the scope {expected}{at}",
+        fixes={"cutile-rust": "pass the `scope::..` for {expected}{at}"},
+    ),
+}

@@ -1,0 +1,305 @@
+"""Reduce actions of the grammar: one method a rule, called while the text is parsed; no tree is built in between.
+
+Every method takes the rule's children with all tokens kept, so positions in `c` follow the grammar text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lark import Token
+
+from tileir_diff.syntax.nodes import (
+    Argument,
+    FunctionTypeNode,
+    Group,
+    Listing,
+    OpNode,
+    Pair,
+    RegionNode,
+    ShapeGroup,
+    Shaped,
+    Signature,
+    SyntaxFile,
+    Term,
+    Typed,
+)
+
+
+class MisplacedToken(Exception):
+    """A token that the grammar lets pass and the syntax does not; the parser turns it into an InputError."""
+
+    def __init__(self, message: str, token: Token) -> None:
+        super().__init__(message)
+        self.message = message
+        self.token = token
+
+
+class Actions:
+    """Builds syntax nodes; holds the aliases of the dump that is being parsed."""
+
+    def __init__(self) -> None:
+        self.aliases: dict[str, Any] = {}
+
+    # ---- file
+    def file(self, c: list[Any]) -> SyntaxFile:
+        return SyntaxFile(c[0], self.aliases)
+
+    def no_statements(self, c: list[Any]) -> list[OpNode]:
+        return []
+
+    def more_statements(self, c: list[Any]) -> list[OpNode]:
+        c[0].append(c[1])
+        return c[0]
+
+    def alias(self, c: list[Any]) -> list[OpNode]:
+        self.aliases[str(c[1])] = c[3]
+        return c[0]
+
+    # ---- op
+    def op(self, c: list[Any]) -> OpNode:
+        node: OpNode = c[0]
+        for child in c[1:]:
+            kind = type(child)
+            if kind is Signature:
+                node.signature = child
+                last = (child.results or child.types) or [None]
+                if type(last[-1]) is Token:
+                    node.end = last[-1].end_pos
+            elif kind is list:
+                if type(child[0]) is RegionNode:
+                    node.regions = child
+                    node.end = child[0].start + 1
+                else:
+                    node.items = child
+                    last = child[-1]
+                    if type(last) is Token:
+                        node.end = last.end_pos
+                    elif type(last) is Listing:
+                        node.end = last.end
+                    elif type(last) is Pair:
+                        node.end = last.value.end_pos if type(last.value) is Token else getattr(last.value, "end", node.end)
+            elif kind is Group:
+                node.arguments = child
+            elif child.type == "LOC":
+                node.location = child
+            else:
+                node.attributes = child
+        return node
+
+    def head_line(self, c: list[Any]) -> OpNode:
+        results, name = c
+        text = str(results).lstrip()
+        return OpNode(text, str(name).lstrip(), results.end_pos - len(text), _start(name), name.end_pos)
+
+    def head_inline(self, c: list[Any]) -> OpNode:
+        names, _, name = c
+        results = [(str(token)[1:], count) for token, count in names]
+        return OpNode(results, str(name).lstrip(), names[0][0].start_pos, _start(name), name.end_pos)
+
+    def head_bare(self, c: list[Any]) -> OpNode:
+        start = _start(c[0])
+        return OpNode(None, str(c[0]).lstrip(), start, start, c[0].end_pos)
+
+    def first_name(self, c: list[Any]) -> list[tuple[Token, int]]:
+        return [(c[0], _count(c[2]) if len(c) > 1 else 0)]
+
+    def more_names(self, c: list[Any]) -> list[tuple[Token, int]]:
+        c[0].append((c[2], _count(c[4]) if len(c) > 3 else 0))
+        return c[0]
+
+    # ---- items
+    def first_item(self, c: list[Any]) -> list[Any]:
+        return c
+
+    def next_item(self, c: list[Any]) -> list[Any]:
+        items, item = c
+        if item.type == "SSA":
+            previous = items[-1]
+            if type(previous) is Token and previous.type == "SSA":
+                raise MisplacedToken("expected ',' between operands", item)
+        items.append(item)
+        return items
+
+    def next_node(self, c: list[Any]) -> list[Any]:
+        c[0].append(c[1])
+        return c[0]
+
+    def listed_item(self, c: list[Any]) -> list[Any]:
+        c[0].append(c[2])
+        return c[0]
+
+    def first_pair(self, c: list[Any]) -> list[Any]:
+        return [Pair(c[0], c[2])]
+
+    def next_pair(self, c: list[Any]) -> list[Any]:
+        c[0].append(Pair(c[1], c[3]))
+        return c[0]
+
+    def listed_pair(self, c: list[Any]) -> list[Any]:
+        c[0].append(Pair(c[2], c[4]))
+        return c[0]
+
+    def first_bindings(self, c: list[Any]) -> list[Any]:
+        return [c[1]]
+
+    def next_bindings(self, c: list[Any]) -> list[Any]:
+        c[0].append(c[2])
+        return c[0]
+
+    # ---- groups
+    def empty_group(self, c: list[Any]) -> Group:
+        return Group("empty", [], c[0].start_pos)
+
+    def operand_group(self, c: list[Any]) -> Group:
+        return Group("operands", c[1], c[0].start_pos)
+
+    def arguments(self, c: list[Any]) -> Group:
+        return Group("arguments", c[1], c[0].start_pos)
+
+    def bindings(self, c: list[Any]) -> Group:
+        return Group("bindings", c[1], c[0].start_pos)
+
+    def range(self, c: list[Any]) -> Group:
+        if str(c[2]) != "to":
+            raise MisplacedToken("expected 'to' after the lower bound", c[2])
+        if str(c[5]) != "step":
+            raise MisplacedToken("expected 'step' after the upper bound", c[5])
+        return Group("range", [c[1], c[3], c[6]], c[0].start_pos)
+
+    def region_group(self, c: list[Any]) -> Group:
+        return Group("regions", c[1], c[0].start_pos)
+
+    def argument(self, c: list[Any]) -> Argument:
+        return Argument(c[0], c[2])
+
+    def first_binding(self, c: list[Any]) -> list[tuple[Token, Token]]:
+        return [(c[0], c[2])]
+
+    def listed_binding(self, c: list[Any]) -> list[tuple[Token, Token]]:
+        c[0].append((c[2], c[4]))
+        return c[0]
+
+    # ---- types
+    def types(self, c: list[Any]) -> list[Token]:
+        return c[0]
+
+    def types_only(self, c: list[Any]) -> Signature:
+        return Signature(c[0].start_pos, c[1], None)
+
+    def types_to_types(self, c: list[Any]) -> Signature:
+        return Signature(c[0].start_pos, c[1], c[3])
+
+    def to_types(self, c: list[Any]) -> Signature:
+        return Signature(c[0].start_pos, None, c[1])
+
+    def types_with_bindings(self, c: list[Any]) -> Signature:
+        return Signature(c[0].start_pos, c[1], c[5] if len(c) > 4 else None, c[3])
+
+    def no_types(self, c: list[Any]) -> list[Token]:
+        return []
+
+    # ---- regions
+    def if_else(self, c: list[Any]) -> list[RegionNode]:
+        return [c[0], c[2]]
+
+    def plain_region(self, c: list[Any]) -> RegionNode:
+        return RegionNode(c[1], None, c[0].start_pos, c[2].end_pos)
+
+    def labelled_region(self, c: list[Any]) -> RegionNode:
+        arguments = c[2] if type(c[2]) is Group else None
+        return RegionNode(c[-2], arguments, c[0].start_pos, c[-1].end_pos)
+
+    # ---- lists
+    def first(self, c: list[Any]) -> list[Any]:
+        return c
+
+    def listed(self, c: list[Any]) -> list[Any]:
+        c[0].append(c[2])
+        return c[0]
+
+    def second(self, c: list[Any]) -> Any:
+        return c[1]
+
+    def next_value(self, c: list[Any]) -> list[Any]:
+        c[0].append(c[1])
+        return c[0]
+
+    def atom(self, c: list[Any]) -> Any:
+        return c[0]
+
+    value = first_of = atom
+
+    # ---- inside of `<...>` and `{...}`
+    def body(self, c: list[Any]) -> list[Term]:
+        return c[0]
+
+    def no_terms(self, c: list[Any]) -> list[Term]:
+        return []
+
+    def plain_term(self, c: list[Any]) -> Term:
+        return Term(c[0])
+
+    def named_term(self, c: list[Any]) -> Term:
+        return Term([c[2], c[4]] if len(c) > 3 else [c[2]], str(c[0]).strip('"'), "=")
+
+    def literal_term(self, c: list[Any]) -> Term:
+        return Term([c[2]], str(c[0]), ":")
+
+    def typed_term(self, c: list[Any]) -> Term:
+        return Term([c[0]], "", "typed")
+
+    def shaped(self, c: list[Any]) -> Shaped:
+        return Shaped(c[0], c[1])
+
+    def empty_braces(self, c: list[Any]) -> list[Any]:
+        return []
+
+    def function_type(self, c: list[Any]) -> FunctionTypeNode:
+        outputs = c[-1] if type(c[-1]) is list else [c[-1]]
+        return FunctionTypeNode(c[1] if len(c) == 5 else [], outputs)
+
+    def paren_shape(self, c: list[Any]) -> ShapeGroup:
+        return ShapeGroup("".join(str(token) for token in c[1:-1]))
+
+    def empty_list(self, c: list[Any]) -> Listing:
+        return Listing([], c[0].start_pos, c[1].end_pos)
+
+    def list(self, c: list[Any]) -> Listing:
+        return Listing(c[1], c[0].start_pos, c[2].end_pos)
+
+    def typed_element(self, c: list[Any]) -> Typed:
+        return Typed(c[0], c[2])
+
+    # ---- inside of `loc(...)`: nested tuples (kind, ...)
+    def location_alias(self, c: list[Any]) -> tuple[Any, ...]:
+        return ("alias", str(c[0]))
+
+    def location_unknown(self, c: list[Any]) -> tuple[Any, ...]:
+        return ("unknown",)
+
+    def location_file(self, c: list[Any]) -> tuple[Any, ...]:
+        return ("file", str(c[0])[1:-1], int(c[2]), int(c[4]))
+
+    def location_named(self, c: list[Any]) -> tuple[Any, ...]:
+        return ("in", c[2])
+
+    def location_call(self, c: list[Any]) -> tuple[Any, ...]:
+        return ("call", c[2], c[4])
+
+    def location_fused(self, c: list[Any]) -> tuple[Any, ...]:
+        return ("fused", c[2])
+
+    def location_attribute(self, c: list[Any]) -> tuple[Any, ...]:
+        return ("attribute", str(c[0]))
+
+
+def _start(token: Token) -> int:
+    """Where a word starts that may carry the line break and indentation before it."""
+    return token.end_pos - len(str(token).lstrip())  # type: ignore[operator]
+
+
+def _count(token: Token) -> int:
+    if not str(token).isdigit() or not 1 <= int(token) <= 4096:
+        raise MisplacedToken("expected a number of results", token)
+    return int(token)

@@ -1,0 +1,92 @@
+"""Parses dumps with the Lark grammar, from its saved LALR tables.
+
+The tables (`tables.json`) are made from the grammar by `python -m tileir_diff.syntax.generate`; a test keeps the two in step.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+from tileir_diff.syntax.actions import Actions, MisplacedToken
+from tileir_diff.syntax.nodes import SyntaxFile, Term
+from tileir_diff.syntax.source import Problem, SourceText
+from tileir_diff.syntax.words import describe_expected, describe_found, explain_characters
+
+TABLES = Path(__file__).with_name("tables.json")
+STARTS = ["file", "body", "location"]
+OPTIONS: dict[str, Any] = {
+    "parser": "lalr",
+    "lexer": "basic",
+    "start": STARTS,
+    "keep_all_tokens": True,
+    "maybe_placeholders": False,
+}
+
+
+def parse_file_syntax(source: SourceText) -> SyntaxFile:
+    """The syntax of a whole dump. Raises InputError with the position of the first thing that cannot be read."""
+    _, actions = _parser()
+    actions.aliases = {}
+    try:
+        return _parse(source.text, "file")
+    except Problem as problem:
+        raise source.error(problem.message, problem.offset) from None
+
+
+def parse_body(text: str) -> list[Term]:
+    """The inside of `<...>` or `{...}`, as its comma-separated terms. Raises Problem."""
+    return _parse(text, "body")
+
+
+def parse_location(text: str) -> tuple[Any, ...]:
+    """The inside of `loc(...)` as nested tuples. Raises Problem."""
+    return _parse(text, "location")
+
+
+def _parse(text: str, start: str) -> Any:
+    parser, _ = _parser()
+    try:
+        return parser.parse(text, start=start)
+    except UnexpectedToken as error:
+        raise _unexpected_token(text, error) from None
+    except UnexpectedCharacters as error:
+        raise Problem(explain_characters(text, error.pos_in_stream), error.pos_in_stream) from None
+    except MisplacedToken as error:
+        raise Problem(error.message, _offset(error.token)) from None
+
+
+def _unexpected_token(text: str, error: UnexpectedToken) -> Problem:
+    token = error.token
+    if token.type == "$END":
+        end = max(len(text.rstrip()) - 1, 0)
+        return Problem(f"unexpected end of input, {describe_expected(error.expected)}", end)
+    return Problem(f"unexpected {describe_found(token)}, {describe_expected(error.expected)}", _offset(token))
+
+
+def _offset(token: Token) -> int:
+    """Offset of the first visible character of a token."""
+    text = str(token)
+    return (token.start_pos or 0) + len(text) - len(text.lstrip())
+
+
+@cache
+def _parser() -> tuple[Lark, Actions]:
+    actions = Actions()
+    saved = json.loads(TABLES.read_text(encoding="utf-8"))
+    data, memo = restore(saved["data"]), restore(saved["memo"])
+    return Lark._load_from_dict(data, memo, transformer=actions), actions  # pyright: ignore[reportPrivateUsage]
+
+
+def restore(value: Any) -> Any:
+    """Undoes what JSON does to the tables: integer keys become strings."""
+    if isinstance(value, dict):
+        return {int(key) if key.isdigit() else key: restore(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [restore(item) for item in value]
+    return value

@@ -1,0 +1,68 @@
+"""Finds `tileirdisasm`, `tileiras` and their kin: in TILEIR_TOOLCHAIN, beside an installed `nvidia` package, on PATH."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+SETTING: Final = "TILEIR_TOOLCHAIN"
+# Where a toolkit keeps its programs below the folder that the setting names: the toolkit itself, or a `pip --target` folder.
+BIN_FOLDERS: Final = ("bin", "nvidia/cu13/bin", ".")
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A folder with programs, and how it was found: "setting", "package" or "path"."""
+
+    folder: Path
+    origin: str
+
+
+def find_tool(name: str) -> Path | None:
+    """The program of that name, None when there is none.
+
+    A set TILEIR_TOOLCHAIN is the only place looked at: a program from elsewhere would be of another version.
+    """
+    setting = os.environ.get(SETTING)
+    if setting:
+        return _below(Path(setting), name)
+    for folder in _package_folders():
+        found = _below(folder, name)
+        if found is not None:
+            return found
+    on_path = shutil.which(name)
+    return Path(on_path) if on_path else None
+
+
+def find_toolchain(name: str = "tileirdisasm") -> Toolchain | None:
+    """The folder that holds a program, and why it was chosen."""
+    tool = find_tool(name)
+    if tool is None:
+        return None
+    if os.environ.get(SETTING):
+        return Toolchain(tool.parent, "setting")
+    packaged = any(tool.is_relative_to(folder) for folder in _package_folders())
+    return Toolchain(tool.parent, "package" if packaged else "path")
+
+
+def _below(folder: Path, name: str) -> Path | None:
+    for part in BIN_FOLDERS:
+        candidate = folder / part / name
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return candidate
+    return None
+
+
+def _package_folders() -> list[Path]:
+    """`nvidia/cu*` folders of the environment, newest first."""
+    from importlib.util import find_spec
+
+    try:
+        spec = find_spec("nvidia")
+    except (ImportError, ValueError):
+        return []
+    roots = list(spec.submodule_search_locations or ()) if spec else []
+    return [folder for root in roots for folder in sorted(Path(root).glob("cu*"), reverse=True)]

@@ -1,0 +1,240 @@
+"""The verdict: severity, cause and owner of each finding, waivers, known gaps, and what follows from it all.
+
+Adding a finding, a rule that was skipped or an approximation never turns a failing verdict into a passing
+one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from tileir_diff.rules.model import impact_rank
+from tileir_diff.verdict.config import Waiver
+from tileir_diff.verdict.front_ends import FrontEnd
+from tileir_diff.verdict.known_gaps import Gap, matching_gap
+from tileir_diff.verdict.selection import Selection
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from tileir_diff.rules.model import Finding
+
+__all__ = ["FrontEnd", "Judged", "Judgement", "Policy", "Selection", "Waiver", "judge", "severity_of"]
+
+PASS = "PASS"
+PASS_WITH_NOTES = "PASS_WITH_NOTES"
+FAIL_FIXABLE = "FAIL_FIXABLE"
+FAIL_COMPILER_BUG = "FAIL_COMPILER_BUG"
+BLOCKED = "BLOCKED"
+
+EXIT_STATUS = {PASS: 0, PASS_WITH_NOTES: 0, FAIL_FIXABLE: 1, FAIL_COMPILER_BUG: 1, BLOCKED: 2}
+
+SEVERITIES = ("critical", "warn", "info")
+"""From worst to harmless, the order of a report."""
+
+FAIL_ON = ("hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
+"""Impacts that `--fail-on` takes: that one and all above are critical."""
+
+OWNERS = {
+    "translation": "kernel",
+    "frontend-bug": "frontend",
+    "tileiras-bug": "tileiras",
+    "host": "host",
+    "unknown": "kernel",
+}
+"""Who has to act, by cause. A difference in structure is the port's own until evidence says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the user and the project decided."""
+
+    fail_on: str = "edge"
+    strict: bool = False
+    selection: Selection = Selection()
+    waivers: tuple[Waiver, ...] = ()
+    today: date | None = None
+    """The day on which waivers are judged; None: waivers never expire."""
+
+
+@dataclass(slots=True)
+class Judged:
+    """A finding with what the verdict makes of it."""
+
+    finding: Finding
+    severity: str
+    cause: str
+    owner: str | None
+    evidence: str
+    fix: str
+    waiver: Waiver | None = None
+
+
+@dataclass(slots=True)
+class Judgement:
+    """The verdict and the findings behind it."""
+
+    verdict: str
+    owner: str | None
+    why: str
+    findings: list[Judged]
+    """Those that count, by severity; within one severity as the comparison gave them, root causes first."""
+    waived: list[Judged]
+    ignored: list[Judged]
+    """Those that `--select` or `--ignore` took out."""
+    notices: list[str] = field(default_factory=lambda: list[str]())
+    """Waivers that expired or that nothing needed; they never change the verdict."""
+
+
+def judge(
+    findings: list[Finding],
+    policy: Policy,
+    *,
+    front_end: FrontEnd = FrontEnd(),
+    entries: tuple[str, ...] = (),
+    notes: int = 0,
+) -> Judgement:
+    """The verdict over all findings.
+
+    `front_end` is that of the generated side, `entries` the symbols that were compared.
+    `notes` counts what else keeps a report from being a plain PASS: obligations of the host and what was
+    not checked.
+    """
+    counted: list[Judged] = []
+    waived: list[Judged] = []
+    ignored: list[Judged] = []
+    waivers = _Waivers(policy)
+    for finding in findings:
+        judged = _judged(finding, policy, front_end)
+        judged.waiver = waivers.accepts(finding)
+        if not policy.selection.includes(finding.rule):
+            ignored.append(judged)
+        elif judged.waiver is not None:
+            waived.append(judged)
+        else:
+            counted.append(judged)
+    counted.sort(key=lambda each: SEVERITIES.index(each.severity))
+    notices = waivers.notices(entries)
+    verdict, owner, why = _verdict(counted, [*waived, *ignored], policy, notes)
+    return Judgement(verdict, owner, why, counted, waived, ignored, notices)
+
+
+def severity_of(impact: str, fail_on: str = "edge") -> str:
+    """critical from `fail_on` on, warn below it, info for what cannot matter."""
+    if impact == "none":
+        return "info"
+    return "critical" if impact_rank(impact) >= impact_rank(fail_on) else "warn"
+
+
+def _judged(finding: Finding, policy: Policy, front_end: FrontEnd) -> Judged:
+    severity = severity_of(finding.impact, policy.fail_on)
+    equivalent = finding.impact == "none" or (finding.status == "SEMANTIC_EQUIV" and severity != "critical")
+    cause = "equivalent" if equivalent else "translation"
+    judged = Judged(
+        finding=finding,
+        severity=severity,
+        cause=cause,
+        owner=OWNERS.get(cause),
+        evidence=finding.evidence,
+        fix=finding.fix,
+    )
+    gap = matching_gap(finding, front_end) if cause == "translation" else None
+    return judged if gap is None else _with_gap(judged, gap, front_end)
+
+
+def _with_gap(judged: Judged, gap: Gap, front_end: FrontEnd) -> Judged:
+    """A gap that the version is known to have becomes the cause; one that it may have is only evidence."""
+    text = f"known gap {gap.id} of {front_end.name}{' ' if gap.versions else ''}{gap.versions}: {gap.reason}"
+    if gap.has_version(front_end.version) is None:
+        hint = f"version not known, name it with --front-end generated={front_end.name}@VERSION"
+        judged.evidence = _join(judged.evidence, f"{text} ({hint})")
+        return judged
+    judged.cause = "known-gap"
+    judged.owner = "kernel" if gap.workaround else None
+    judged.evidence = _join(judged.evidence, text)
+    judged.fix = (
+        gap.workaround or f"none in {front_end}: {gap.reason}; waive it, or wait for a version that can"
+    )
+    return judged
+
+
+def _join(first: str, second: str) -> str:
+    return f"{first}; {second}" if first else second
+
+
+def _verdict(
+    counted: list[Judged], set_aside: list[Judged], policy: Policy, notes: int
+) -> tuple[str, str | None, str]:
+    critical = [each for each in counted if each.severity == "critical"]
+    if critical:
+        return _failing(critical)
+    warnings = sum(each.severity == "warn" for each in counted)
+    hidden = sum(each.severity != "info" for each in set_aside)
+    if not warnings and not notes and not hidden:
+        return PASS, None, "no difference that matters was found"
+    parts = [_count(warnings, "warning"), _count(notes, "note"), _count(hidden, "finding waived or ignored")]
+    text = ", ".join(part for part in parts if part)
+    if policy.strict and (warnings or notes):
+        return FAIL_FIXABLE, "kernel", f"{text}, and --strict lets none pass"
+    return PASS_WITH_NOTES, None, f"no difference that can change results was found; {text}"
+
+
+def _failing(critical: list[Judged]) -> tuple[str, str | None, str]:
+    """Fixable if someone can act on one of them; else the front end stands in the way of all."""
+    first = critical[0]
+    rest = f" (and {len(critical) - 1} more)" if len(critical) > 1 else ""
+    why = f"{first.finding.rule}: {first.finding.message}{rest}"
+    owners = [each.owner for each in critical if each.owner in ("kernel", "host")]
+    if owners:
+        return FAIL_FIXABLE, owners[0], why
+    return FAIL_COMPILER_BUG, first.owner, why
+
+
+def _count(number: int, what: str) -> str:
+    if not number:
+        return ""
+    head, space, tail = what.partition(" ")
+    return f"{number} {head}{'s' if number > 1 else ''}{space}{tail}"
+
+
+class _Waivers:
+    """Applies waivers, and remembers which ones were needed."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._waivers = policy.waivers
+        self._expired = [
+            waiver.expires is not None and policy.today is not None and policy.today >= waiver.expires
+            for waiver in policy.waivers
+        ]
+        self._hits = [0 for _ in policy.waivers]
+
+    def accepts(self, finding: Finding) -> Waiver | None:
+        """The first waiver in force that covers the finding."""
+        accepted: Waiver | None = None
+        for index, waiver in enumerate(self._waivers):
+            if not _covers(waiver, finding):
+                continue
+            self._hits[index] += 1
+            if accepted is None and not self._expired[index]:
+                accepted = waiver
+        return accepted
+
+    def notices(self, entries: tuple[str, ...]) -> list[str]:
+        """One line for each waiver that expired or was not needed; those for other kernels say nothing."""
+        lines: list[str] = []
+        for waiver, expired, hits in zip(self._waivers, self._expired, self._hits, strict=True):
+            if expired and hits:
+                lines.append(f"{waiver} expired on {waiver.expires}, and does not apply")
+            elif not hits and any(fnmatchcase(entry, waiver.kernel) for entry in entries):
+                lines.append(f"{waiver} is not needed any more")
+        return lines
+
+
+def _covers(waiver: Waiver, finding: Finding) -> bool:
+    sites = [site for site in (finding.reference, finding.generated) if site is not None]
+    named = waiver.kernel == "*" or any(
+        fnmatchcase(site.entry.removeprefix("@"), waiver.kernel) for site in sites
+    )
+    return named and fnmatchcase(finding.rule, waiver.rule)

@@ -1,0 +1,98 @@
+"""Which front end made a dump, as far as the dump tells.
+
+Needed for the wording of a fix and for the known gaps; never for what counts as a difference.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+UNKNOWN = ""
+
+SUFFIXES = {
+    ".rs": "cutile-rust",
+    ".py": "cutile-python",
+    ".cu": "tile-cpp",
+    ".cuh": "tile-cpp",
+    ".hpp": "tile-cpp",
+    ".cpp": "tile-cpp",
+    ".jl": "cutile-julia",
+}
+"""Suffix of the file that debug locations name."""
+
+PRODUCERS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"nvcc|Cuda compilation tools", re.IGNORECASE), "tile-cpp"),
+    (re.compile(r"cutile[- ]?rs|cutile[- ]?rust", re.IGNORECASE), "cutile-rust"),
+    (re.compile(r"cutile[- ]?python|cuda[-_.]tile", re.IGNORECASE), "cutile-python"),
+    (re.compile(r"cutile\.jl|julia", re.IGNORECASE), "cutile-julia"),
+    (re.compile(r"triton", re.IGNORECASE), "triton"),
+)
+"""What the producer string of the module, or the `// Producer:` line of nvcc, says."""
+
+NAMES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"^_Z\d*"), "tile-cpp"),  # Itanium mangling
+    (re.compile(r"_Kt\d+_"), "cutile-python"),  # the signature that cuTile Python appends
+    (re.compile(r"_entry$"), "cutile-rust"),
+)
+"""How each front end forms the symbol of an entry."""
+
+_VERSION = re.compile(r"\bV?(\d+\.\d+(?:\.\d+)?)\b")
+_PRODUCER_LINE = re.compile(r"^//\s*Producer:(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEnd:
+    """Name ("cutile-rust", ...; empty: not known) and version (empty: not known)."""
+
+    name: str = UNKNOWN
+    version: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}".strip() or "unknown front end"
+
+
+def recognise(producer: str, entries: Iterable[str], files: Iterable[str]) -> FrontEnd:
+    """The front end, by what it says of itself first, then by its files, then by its entry symbols.
+
+    `files` are the names in debug locations. Triton writes `.py` too, so a Python file counts only after
+    the symbols.
+    """
+    for pattern, name in PRODUCERS:
+        if pattern.search(producer):
+            version = _VERSION.search(producer)
+            return FrontEnd(name, version[1] if version else "")
+    suffixes = [_suffix(file) for file in files]
+    for suffix in suffixes:
+        if suffix in SUFFIXES and suffix != ".py":
+            return FrontEnd(SUFFIXES[suffix])
+    for entry in entries:
+        for pattern, name in NAMES:
+            if pattern.search(entry):
+                return FrontEnd(name)
+    return FrontEnd(SUFFIXES[".py"]) if ".py" in suffixes else FrontEnd()
+
+
+def producer_line(text: str) -> str:
+    """The producer that a `// Producer:` comment at the head of a dump names, else an empty string."""
+    found = _PRODUCER_LINE.search(text[:2000])
+    return found[1].strip() if found else ""
+
+
+def parse_front_end(text: str) -> FrontEnd:
+    """`NAME[@VERSION]`, as `--front-end` takes it."""
+    name, _, version = text.partition("@")
+    return FrontEnd(name.strip(), version.strip())
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """For comparing versions: "0.5.0" -> (0, 5, 0); what is not a number counts as 0."""
+    return tuple(int(part) if part.isdecimal() else 0 for part in version.split("."))
+
+
+def _suffix(file: str) -> str:
+    return file[file.rfind(".") :] if "." in file else ""

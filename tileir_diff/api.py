@@ -6,9 +6,8 @@ Start reading here: `run` is the pipeline, everything else prepares its argument
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff import __version__
 from tileir_diff.errors import InputError
@@ -33,8 +32,7 @@ SOURCE_SEARCH = 64
 """How many ops of an entry are looked at for a debug location that names a file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """Everything that decides a result besides the two inputs."""
 
     compare: CompareOptions = CompareOptions()
@@ -44,12 +42,12 @@ class Options:
     timing: bool = False
 
 
-@dataclass(slots=True)
 class Clock:
     """Seconds since the last step, by step."""
 
-    seconds: dict[str, float] = field(default_factory=lambda: dict[str, float]())
-    _last: float = field(default_factory=perf_counter)
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = perf_counter()
 
     def step(self, name: str) -> None:
         now = perf_counter()

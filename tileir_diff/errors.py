@@ -9,7 +9,8 @@ QUOTE_WIDTH = 160
 class InputError(Exception):
     """Input that cannot be read: a missing file, broken syntax, an unknown op, a type that does not fit.
 
-    `line` and `column` are 1-based, 0 when the error has no position. `rule` names the checked rule, if there is one.
+    `line` and `column` are 1-based, 0 when the error has no position. `rule` names the checked rule, if there
+    is one.
     """
 
     def __init__(

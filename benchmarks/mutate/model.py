@@ -55,6 +55,17 @@ class Mutant:
     families: tuple[str, ...]
     what: str
     doubt: str = ""
+    shifts: tuple[tuple[int, int], ...] = ()
+    """From which line of `text` on lines are so many further down than before; in order."""
+
+    def line_before(self, line: int) -> int:
+        """The line of the original that a line of the mutant was."""
+        moved = 0
+        for start, shift in self.shifts:
+            if line < start:
+                break
+            moved = shift
+        return line - moved
 
 
 def apply_edits(text: str, edits: tuple[Edit, ...]) -> str:
@@ -75,7 +86,8 @@ def make_mutant(kind: str, cls: Class, path: str, text: str, change: Change) -> 
     mutated = apply_edits(text, change.edits)
     lines: list[int] = []
     reference_lines: list[int] = []
-    shift = 0
+    shift = moved = 0
+    shifts: list[tuple[int, int]] = []
     for start, end, replacement in sorted(change.edits, key=lambda edit: (edit.start, edit.end)):
         reference_lines += _lines(text, start, end)
         # The line breaks that frame a whole inserted or removed line are not themselves changed lines.
@@ -83,6 +95,10 @@ def make_mutant(kind: str, cls: Class, path: str, text: str, change: Change) -> 
         begin = start + shift
         lines += _lines(mutated, begin + lead, begin + max(lead, len(replacement.rstrip("\n"))))
         shift += len(replacement) - (end - start)
+        added = replacement.count("\n") - text.count("\n", start, end)
+        if added:
+            moved += added
+            shifts.append((mutated.count("\n", 0, end + shift) + 1, moved))
     for anchor in change.anchors:
         reference_lines += _lines(text, anchor, anchor)
         moved = anchor + sum(len(new) - (end - start) for start, end, new in change.edits if end <= anchor)
@@ -97,6 +113,7 @@ def make_mutant(kind: str, cls: Class, path: str, text: str, change: Change) -> 
         change.families,
         change.what,
         change.doubt,
+        tuple(shifts),
     )
 
 

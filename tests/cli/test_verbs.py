@@ -9,6 +9,7 @@ import pytest
 from click.testing import Result
 
 from tileir_diff import __version__
+from tileir_diff.lints import LINTS
 from tileir_diff.rules.catalogue import details
 
 Run = Callable[..., Result]
@@ -30,15 +31,18 @@ def test_version(run: Run) -> None:
 
 
 def test_rules_lists_every_rule(run: Run) -> None:
-    lines = run("rules").output.splitlines()
-    assert [line.split()[:2] for line in lines] == [[name, record.impact] for name, record in details()]
+    lines = [line.split()[:2] for line in run("rules").output.splitlines()]
+    assert lines[: len(details())] == [[name, record.impact] for name, record in details()]
+    assert [name for name, _ in lines[len(details()) :]] == [f"lint/{name}" for name in LINTS]
     listed = json.loads(run("rules", "--format", "json").output)
     assert [rule["rule"] for rule in listed["rules"]] == [name for name, _ in details()]
+    assert [lint["rule"] for lint in listed["lints"]] == [f"lint/{name}" for name in LINTS]
 
 
 def test_explain(run: Run) -> None:
     assert run("explain", "mask/missing").output.startswith("# mask/missing\n")
     assert run("explain", "mask").output.startswith("# mask\n")
+    assert run("explain", "lint/dead-mask").output.startswith("# lint/dead-mask\n")
 
 
 def test_explain_helps_with_a_typo(run: Run) -> None:

@@ -49,7 +49,7 @@ def check_mutants(path: Path) -> int:
 
 @pytest.mark.parametrize("path", DUMPS, ids=[f"{path.parent.name}-{path.stem}" for path in DUMPS])
 def test_fixture_mutants(path: Path) -> None:
-    assert check_mutants(path) > 50
+    assert check_mutants(path) >= 30
 
 
 def test_fixtures_are_found() -> None:

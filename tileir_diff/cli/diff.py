@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 
@@ -125,8 +124,7 @@ def batch(ctx: click.Context, pairs: str, format_: str, output: str | None, **gi
     ctx.exit(worst)
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
+class _View(NamedTuple):
     """How a result is shown."""
 
     format: str
@@ -181,8 +179,7 @@ class _View:
         return STATUS[result.verdict]
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class _Pair(NamedTuple):
     reference: str
     generated: str
     launch: str | None = None

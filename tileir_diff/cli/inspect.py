@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
 import click
+
+from tileir_diff.errors import InputError
+
+if TYPE_CHECKING:
+    from tileir_diff.check import FileResult
+    from tileir_diff.lints import LintFinding
 
 COLOR = click.Choice(("auto", "always", "never"))
 
@@ -10,17 +20,19 @@ COLOR = click.Choice(("auto", "always", "never"))
 @click.command()
 @click.argument("files", nargs=-1, required=True)
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
-@click.option("--lint", is_flag=True, help="Also report what is legal but has bitten people.")
+@click.option("--lint", is_flag=True, help="Also report what is legal and has bitten people.")
 @click.option("--color", type=COLOR, default="auto", show_default=True)
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], format_: str, lint: bool, color: str) -> None:
     """Parse and verify dumps: per file `ok`, or its errors with position and broken constraint.
 
-    Exit status: 0 all are valid, 2 one is not.
+    Exit status: 0 all are valid, 1 one breaks a constraint, 2 one cannot be read. Lints do not change it.
     """
     from tileir_diff.check import check_command
 
-    ctx.exit(check_command(list(files), format_, color, lint=lint))
+    if not lint:
+        ctx.exit(check_command(list(files), format_, _wants_color(color)))
+    ctx.exit(_check_and_lint(files, format_, _wants_color(color)))
 
 
 @click.command()
@@ -33,4 +45,75 @@ def show(ctx: click.Context, file: str, entry: str | None, format_: str, color: 
     """Show what a kernel does: arguments, grid, memory operations, reductions, loops, promises, lints."""
     from tileir_diff.show import show_command
 
-    ctx.exit(show_command(file, entry=entry, format=format_, color=color))
+    ctx.exit(show_command(file, entry=entry, format=format_, color=_wants_color(color)))
+
+
+def _wants_color(choice: str) -> bool:
+    from tileir_diff.report.color import wants_color
+
+    return wants_color(choice, sys.stdout, os.environ)
+
+
+def _check_and_lint(files: tuple[str, ...], format_: str, color: bool) -> int:
+    """`check` with the lints of each valid file behind its result."""
+    from tileir_diff.check import exit_status
+
+    checked = [_lint_file(path) for path in files]
+    results = [result for result, _ in checked]
+    if format_ == "json":
+        sys.stdout.write(_lint_json(checked))
+    else:
+        for result, found in checked:
+            _write_text(result, found, color)
+    return exit_status(results)
+
+
+def _lint_file(path: str) -> tuple[FileResult, list[LintFinding]]:
+    """Verifies a file and lints it; read once, since it may be standard input."""
+    from tileir_diff.check import check_file, check_text
+    from tileir_diff.dialect import parse_text
+    from tileir_diff.ingest import read_source
+    from tileir_diff.lints import lint_module
+
+    try:
+        source = read_source(path)
+    except InputError:
+        return check_file(path), []
+    result = check_text(source.text, source.path)
+    return result, lint_module(parse_text(source.text, source.path)) if result.ok else []
+
+
+def _write_text(result: FileResult, found: list[LintFinding], color: bool) -> None:
+    from tileir_diff.check import render_text
+    from tileir_diff.report.color import Painter
+
+    paint = Painter(color)
+    sys.stdout.write(render_text([result], color))
+    for each in found:
+        label = paint(each.severity, f"{each.severity}[{each.rule}]")
+        head = f"{result.path}:{each.line}:{each.column}: {label}"
+        text = f"{head}: {each.message}\n  {' '.join(each.op.text.split())}\n"
+        sys.stdout.write(f"{text}  fix: {each.fix}\n" if each.fix else text)
+
+
+def _lint_json(checked: list[tuple[FileResult, list[LintFinding]]]) -> str:
+    """The document of `check` with a list `lints` in each file."""
+    import json
+
+    from tileir_diff.check import render_json
+
+    document: dict[str, Any] = json.loads(render_json([result for result, _ in checked]))
+    for entry, (_, found) in zip(document["files"], checked, strict=True):
+        entry["lints"] = [
+            {
+                "rule": each.rule,
+                "severity": each.severity,
+                "entry": each.entry,
+                "line": each.line,
+                "column": each.column,
+                "message": each.message,
+                "fix": each.fix,
+            }
+            for each in found
+        ]
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -10,23 +10,29 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command()
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 def rules(format_: str) -> None:
-    """List all rules with their impact."""
+    """List all rules with their impact, and all lints with their severity."""
+    from tileir_diff.lints import LINTS, PREFIX, lint_of
     from tileir_diff.rules.catalogue import as_json, as_text
 
-    click.echo(as_json() if format_ == "json" else as_text(), nl=False)
+    lints: dict[str, tuple[str, str]] = {}
+    for name in LINTS:
+        lint = lint_of(name)
+        assert lint is not None  # names come from the table
+        lints[PREFIX + name] = (lint.SEVERITY, (lint.__doc__ or "").partition("\n")[0])
+    click.echo(as_json(lints) if format_ == "json" else as_text(lints), nl=False)
 
 
 @click.command()
 @click.argument("rule")
 @click.pass_context
 def explain(ctx: click.Context, rule: str) -> None:
-    """Explain a rule (`mask/missing`) or a family (`mask`): what it does, why it matters, an example."""
+    """Explain a rule (`mask/missing`), a family (`mask`) or a lint (`lint/dead-mask`)."""
     from tileir_diff.rules.catalogue import closest, page
 
-    text = page(rule)
+    text = _lint_page(rule) or page(rule)
     if text is None:
         close = closest(rule)
-        hint = f"; did you mean {' or '.join(close)}?" if close else ""
+        hint = f"; did you mean {' or '.join(close)}?" if close else ";"
         click.echo(f"error: no rule '{rule}'{hint} `tileir-diff rules` lists them", err=True)
         ctx.exit(2)
     click.echo(text, nl=False)
@@ -43,3 +49,14 @@ def completion(shell: str) -> None:
     complete = get_completion_class(shell)
     assert complete is not None  # the choice above holds only what click knows
     click.echo(complete(app, {}, "tileir-diff", "_TILEIR_DIFF_COMPLETE").source())
+
+
+def _lint_page(rule: str) -> str | None:
+    from inspect import cleandoc
+
+    from tileir_diff.lints import PREFIX, lint_of
+
+    lint = lint_of(rule) if rule.startswith(PREFIX) else None
+    return (
+        None if lint is None else f"# {rule}\n\n{cleandoc(lint.__doc__ or '')}\n\nSeverity: {lint.SEVERITY}\n"
+    )

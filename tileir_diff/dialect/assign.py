@@ -1,4 +1,6 @@
-"""Sorts what stands between an op's name and its types into operand groups and attributes, by the op's table entry.
+"""Sorts what stands between an op's name and its types into operand groups and attributes.
+
+By the op's table entry.
 
 The order of attributes is free, as in the dialect's own parsers where they are lenient; operands keep theirs.
 """
@@ -6,14 +8,16 @@ The order of attributes is free, as in the dialect's own parsers where they are 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lark import Token as Leaf
 
 from tileir_diff.dialect.reading import enum_word, read_assumption, read_hints, read_named, read_value
-from tileir_diff.dialect.spec import AttributeSpec, OpSpec
 from tileir_diff.syntax.nodes import Group, Listing, OpNode, Pair
 from tileir_diff.syntax.source import Problem
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.spec import AttributeSpec, OpSpec
 
 IGNORED_PROPERTIES: Final = {"operandSegmentSizes", "arg_attrs", "res_attrs", "resultSegmentSizes"}
 
@@ -21,10 +25,20 @@ IGNORED_PROPERTIES: Final = {"operandSegmentSizes", "arg_attrs", "res_attrs", "r
 class Assigned:
     """Operand leaves and attribute values of one op.
 
-    `positional` are operands outside brackets; `bracketed` those inside; `where` maps attribute names to nodes.
+    `positional` are operands outside brackets; `bracketed` those inside; `where` maps attribute names to
+    nodes.
     """
 
-    __slots__ = ("attributes", "bracketed", "groups", "named_operands", "node", "positional", "properties", "where")
+    __slots__ = (
+        "attributes",
+        "bracketed",
+        "groups",
+        "named_operands",
+        "node",
+        "positional",
+        "properties",
+        "where",
+    )
 
     def __init__(self, node: OpNode) -> None:
         self.node = node
@@ -135,7 +149,9 @@ def _word(spec: OpSpec, table: Lookup, found: Assigned, item: Leaf) -> Attribute
 
 
 def _choices(table: Lookup) -> str:
-    words = list(table.words) + [f"{key}<...>" for key in table.wrapped] + [f"{key} = ..." for key in table.keys]
+    words = (
+        list(table.words) + [f"{key}<...>" for key in table.wrapped] + [f"{key} = ..." for key in table.keys]
+    )
     return f", which takes {', '.join(words)}" if words else ", which takes no keyword here"
 
 
@@ -146,7 +162,11 @@ def _leaf(spec: OpSpec, table: Lookup, found: Assigned, item: Leaf, token: str) 
         head = head.removeprefix("#").removeprefix("cuda_tile.")
         attribute = table.wrapped.get(head)
         if attribute is not None:
-            found.set(attribute.name, enum_word(attribute, inner[:-1].strip(), position(item) + len(text) - len(inner)), item)
+            found.set(
+                attribute.name,
+                enum_word(attribute, inner[:-1].strip(), position(item) + len(text) - len(inner)),
+                item,
+            )
         elif table.assumption is not None:
             found.set(table.assumption.name, read_assumption(text, position(item)), item)
         elif head == "optimization_hints" and "optimization_hints" in table.keys:
@@ -156,7 +176,8 @@ def _leaf(spec: OpSpec, table: Lookup, found: Assigned, item: Leaf, token: str) 
     elif token == "ANGLE":
         if text == "<structural-op>":
             raise Problem(
-                f"the cuTile Rust printer leaves out what {spec.name} does: export bytecode and disassemble that instead",
+                f"the cuTile Rust printer leaves out what {spec.name} does: "
+                "export bytecode and disassemble that instead",
                 position(item),
             )
         if table.elements is None:
@@ -199,7 +220,10 @@ def _listing(spec: OpSpec, table: Lookup, found: Assigned, item: Listing) -> Non
 
 
 def read_dictionary(spec: OpSpec, found: Assigned, leaf: Leaf) -> None:
-    """Attributes of `{...}` (or `<{...}>`): those of the op by their names in generic form; others need a dialect prefix."""
+    """Attributes of `{...}` (or `<{...}>`): those of the op by their names in generic form.
+
+    Others need a dialect prefix.
+    """
     text = str(leaf)
     skip = 2 if text.startswith("<{") else 1
     table = lookup(spec)

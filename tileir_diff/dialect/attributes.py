@@ -1,18 +1,22 @@
 """Attribute values of `cuda_tile` ops.
 
-Ops keep each attribute as a `Value` holding a plain, hashable Python value; `TileOp.get` hands that value out.
+Ops keep each attribute as a `Value` holding a plain, hashable Python value; `TileOp.get` hands that value
+out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from xdsl.ir import Attribute
 
 from tileir_diff.dialect.scalars import decode
-from tileir_diff.dialect.types import Scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from tileir_diff.dialect.types import Scalar
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,9 @@ class Value(Attribute):
 
 @dataclass(frozen=True)
 class DenseElements:
-    """Elements as raw bit patterns, unsigned, in row-major order; one pattern for all elements when they are equal.
+    """Elements as raw bit patterns, unsigned, in row-major order.
+
+    One pattern for all elements when they are equal.
 
     `shape` () with one pattern is a scalar literal.
     """
@@ -62,7 +68,7 @@ Literal = DenseElements
 
 @dataclass(frozen=True)
 class DivBy:
-    """Every element (or the first of each group of `every` along dimension `along`) is a multiple of `divisor`."""
+    """Every element is a multiple of `divisor`; with groups, the first of each `every` along `along`."""
 
     divisor: int
     every: int | None = None

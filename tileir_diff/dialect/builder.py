@@ -1,4 +1,7 @@
-"""Syntax to typed IR: resolves names, sorts operands into groups, checks that printed types fit, puts in what was elided."""
+"""Syntax to typed IR: resolves names, sorts operands into groups, checks that printed types fit.
+
+Puts in what was elided.
+"""
 
 from __future__ import annotations
 
@@ -98,8 +101,12 @@ class Builder:
     def _module_regions(self, node: OpNode, properties: dict[str, Any]) -> list[RegionNode]:
         spec = OPS["module"]
         if node.name.startswith('"'):
-            found, _, regions = collect(spec, node) if "cuda_tile" in node.name else (Assigned(node), [], _regions(node))
-        elif node.name == "cuda_tile.module" or any(getattr(item, "type", "") == "SYMBOL" for item in node.items):
+            found, _, regions = (
+                collect(spec, node) if "cuda_tile" in node.name else (Assigned(node), [], _regions(node))
+            )
+        elif node.name == "cuda_tile.module" or any(
+            getattr(item, "type", "") == "SYMBOL" for item in node.items
+        ):
             found, regions = assign(spec, node), node.regions
         else:
             found, regions = Assigned(node), node.regions  # the builtin module: its attributes are not ours
@@ -133,8 +140,8 @@ class Builder:
         return self.finish(spec, node, found, groups, result_types(spec, node, groups, types, results))
 
     def finish(
-        self, spec: OpSpec, node: OpNode, found: Assigned, groups: list[list[SSAValue]], types: list[TileIRType],
-        regions: tuple[Region, ...] = (),
+        self, spec: OpSpec, node: OpNode, found: Assigned, groups: list[list[SSAValue]], types:
+        list[TileIRType], regions: tuple[Region, ...] = (),
     ) -> TileOp:  # fmt: skip
         """The op, its results named."""
         if found.groups and spec.custom not in ("function", "for", "loop"):
@@ -194,7 +201,9 @@ class Builder:
             filled[f"{spec.bracket}*"] = [self.value(leaf) for leaf in found.bracketed]
         variadic = bool(slots) and slots[-1][-1] == "*"
         if len(values) < least or (len(values) > len(slots) and not variadic):
-            where = position(found.positional[len(slots)]) if len(values) > len(slots) else found.node.name_start
+            where = (
+                position(found.positional[len(slots)]) if len(values) > len(slots) else found.node.name_start
+            )
             raise Problem(_count(spec, least, len(slots), variadic, len(values)), where)
         for index, slot in enumerate(slots):
             if slot[-1] == "*":
@@ -248,7 +257,13 @@ class Builder:
 
     # ---- regions
     def region(
-        self, spec: OpSpec, node: RegionNode, depth: int, names: list[str], types: list[TileIRType], isolated: bool = False
+        self,
+        spec: OpSpec,
+        node: RegionNode,
+        depth: int,
+        names: list[str],
+        types: list[TileIRType],
+        isolated: bool = False,
     ) -> Region:
         """One region: its arguments defined, its ops built, its elided terminator put in."""
         block = new_block(types)

@@ -39,5 +39,6 @@ def _blocks_equal(a: Block, b: Block, same: dict[SSAValue, SSAValue]) -> bool:
     if len(left) != len(right):
         return False
     return all(
-        isinstance(x, TileOp) and isinstance(y, TileOp) and _ops_equal(x, y, same) for x, y in zip(left, right, strict=True)
+        isinstance(x, TileOp) and isinstance(y, TileOp) and _ops_equal(x, y, same)
+        for x, y in zip(left, right, strict=True)
     )

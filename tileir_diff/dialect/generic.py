@@ -35,7 +35,9 @@ def build_generic(builder: Builder, spec: OpSpec, node: OpNode, depth: int) -> T
     groups = _split(spec, node, found, values)
     _complete(builder, spec, node, found, groups, results)
     if len(regions) > spec.regions:
-        raise Problem(f"{spec.name} has {spec.regions or 'no'} regions, found {len(regions)}", regions[-1].start)
+        raise Problem(
+            f"{spec.name} has {spec.regions or 'no'} regions, found {len(regions)}", regions[-1].start
+        )
     built = tuple([_region(builder, spec, region, depth) for region in regions if not _absent(spec, region)])
     if spec.custom == "function" and "function_type" not in found.attributes and built:
         inputs = tuple([argument.type for argument in built[0].block.args])
@@ -65,7 +67,11 @@ def collect(spec: OpSpec, node: OpNode) -> tuple[Assigned, list[Leaf], list[Regi
 def _split(spec: OpSpec, node: OpNode, found: Assigned, values: list[SSAValue]) -> list[list[SSAValue]]:
     """Operands by group: by `operandSegmentSizes`, or where at most one group can vary in size."""
     names = spec.operands
-    sizes = read_sizes(found.properties["operandSegmentSizes"]) if "operandSegmentSizes" in found.properties else None
+    sizes = (
+        read_sizes(found.properties["operandSegmentSizes"])
+        if "operandSegmentSizes" in found.properties
+        else None
+    )
     if sizes is None:
         vary = [name for name in names if name[-1] in "?*"]
         rest = len(values) - (len(names) - len(vary))
@@ -87,7 +93,12 @@ def _allowed(name: str, size: int) -> bool:
 
 
 def _complete(
-    builder: Builder, spec: OpSpec, node: OpNode, found: Assigned, groups: list[list[SSAValue]], results: list[Any]
+    builder: Builder,
+    spec: OpSpec,
+    node: OpNode,
+    found: Assigned,
+    groups: list[list[SSAValue]],
+    results: list[Any],
 ) -> None:
     """Reads the attributes whose meaning hangs on types."""
     if spec.custom == "elements" and isinstance(found.attributes.get("value"), tuple):
@@ -114,4 +125,3 @@ def _region(builder: Builder, spec: OpSpec, region: RegionNode, depth: int) -> R
 def _absent(spec: OpSpec, region: RegionNode) -> bool:
     """The generic form prints `{}` for an `else` that is not there."""
     return spec.custom == "if" and not region.ops and region.arguments is None
-

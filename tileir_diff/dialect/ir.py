@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class SourceLoc(NamedTuple):
-    """A place in the kernel's source, from the dump's debug locations; 1-based line, column as the compiler gave it."""
+    """A place in the kernel's source, from the dump's debug locations.
+
+    1-based line, column as the compiler gave it.
+    """
 
     file: str
     line: int
@@ -58,8 +61,9 @@ class Dump:
 class TileOp(Operation):
     """An op of the `cuda_tile` dialect.
 
-    `operands` are in the order of the dialect's definition; `group` names their parts. `segments` holds the size of each
-    group. Positions are offsets into the dump's text: `start` and `end` of the op's head, `location` of its `loc(...)`.
+    `operands` are in the order of the dialect's definition; `group` names their parts. `segments` holds the
+    size of each group. Positions are offsets into the dump's text: `start` and `end` of the op's head,
+    `location` of its `loc(...)`.
     """
 
     spec: ClassVar[OpSpec]
@@ -120,7 +124,10 @@ class TileOp(Operation):
         return values[0] if values else None
 
     def get(self, name: str) -> Any:
-        """The plain value of an attribute, its default where it is not written; None where there is neither."""
+        """The plain value of an attribute, its default where it is not written;
+
+        None where there is neither.
+        """
         stored = self.properties.get(name)
         data = self.defaults.get(name) if stored is None else stored.data  # pyright: ignore[reportAttributeAccessIssue]
         if name == "hints":
@@ -139,7 +146,10 @@ class TileOp(Operation):
 
     @property
     def source(self) -> SourceLoc | None:
-        """Where the kernel's source has it: the innermost location in the entry's own file, where there is one."""
+        """Where the kernel's source has it.
+
+        The innermost location in the entry's own file, where there is one.
+        """
         if self.dump is None or self.dump.locations is None or self.location_text is None:
             return None
         entry: Operation | None = self
@@ -149,7 +159,10 @@ class TileOp(Operation):
         return self.dump.locations.resolve(self.location_text, home)
 
     def part_span(self, name: str) -> Span | None:
-        """Where a part of the op stands: an operand group, an attribute, "results" or "types". None if not printed."""
+        """Where a part of the op stands: an operand group, an attribute, "results" or "types".
+
+        None if not printed.
+        """
         from tileir_diff.dialect.parts import part_span
 
         return part_span(self, name)
@@ -162,7 +175,10 @@ class TileOp(Operation):
 
 
 class ModuleOp(TileOp):
-    """The whole dump: globals and entries. `approximations` names what its printer lost, each with its line."""
+    """The whole dump: globals and entries.
+
+    `approximations` names what its printer lost, each with its line.
+    """
 
     approximations: list[str]
     format: str
@@ -192,7 +208,8 @@ def op_class(short: str) -> type[TileOp]:
         "spec": spec,
         "group_index": {group.rstrip("?*"): index for index, group in enumerate(spec.operands)},
         "defaults": {
-            attribute.name: None if attribute.default is REQUIRED else attribute.default for attribute in spec.attributes
+            attribute.name: None if attribute.default is REQUIRED else attribute.default
+            for attribute in spec.attributes
         },
         "__doc__": spec.doc,
         "__module__": __name__,

@@ -1,4 +1,7 @@
-"""Literals to bit patterns: scalars, nested lists, hex blobs, in MLIR's spelling and the cuTile Rust printer's."""
+"""Literals to bit patterns.
+
+Scalars, nested lists, hex blobs, in MLIR's spelling and the cuTile Rust printer's.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,14 @@ from tileir_diff.syntax.nodes import Listing, Typed
 from tileir_diff.syntax.parser import parse_body
 from tileir_diff.syntax.source import Problem
 
-SPECIAL: Final = {"inf": math.inf, "-inf": -math.inf, "+inf": math.inf, "nan": math.nan, "-nan": math.nan, "+nan": math.nan}
+SPECIAL: Final = {
+    "inf": math.inf,
+    "-inf": -math.inf,
+    "+inf": math.inf,
+    "nan": math.nan,
+    "-nan": math.nan,
+    "+nan": math.nan,
+}
 BOOLEANS: Final = {"true": 1, "false": 0}
 
 _ELEMENTS: dict[tuple[str, tuple[int, ...]], DenseElements] = {}
@@ -33,7 +43,11 @@ def read_elements(text: str, shape: tuple[int, ...]) -> DenseElements:
 
 def _read(text: str, shape: tuple[int, ...]) -> DenseElements:
     terms = parse_body(text)
-    if not terms or terms[0].relation != ":" or any(term.relation or len(term.values) != 1 for term in terms[1:]):
+    if (
+        not terms
+        or terms[0].relation != ":"
+        or any(term.relation or len(term.values) != 1 for term in terms[1:])
+    ):
         raise Problem("expected a literal such as <i32: 1>", 0)
     element = scalar(terms[0].key)
     values = [term.values[0] for term in terms]
@@ -41,7 +55,10 @@ def _read(text: str, shape: tuple[int, ...]) -> DenseElements:
 
 
 def dense(element: Scalar, shape: tuple[int, ...], node: Any) -> DenseElements:
-    """Elements of a literal node: a scalar for all, a (nested) list of that shape, or a blob. Raises Problem."""
+    """Elements of a literal node: a scalar for all, a (nested) list of that shape, or a blob.
+
+    Raises Problem.
+    """
     if type(node) is Leaf and node.type == "STRING":
         return _collapse(element, shape, _blob(element, shape, node))
     if type(node) is not Listing:
@@ -57,7 +74,9 @@ def _collapse(element: Scalar, shape: tuple[int, ...], bits: list[int]) -> Dense
     return DenseElements(element, shape, tuple(bits))
 
 
-def _flatten(element: Scalar, shape: tuple[int, ...], node: Any, bits: list[int], inner: bool = False) -> None:
+def _flatten(
+    element: Scalar, shape: tuple[int, ...], node: Any, bits: list[int], inner: bool = False
+) -> None:
     if not shape:
         bits.append(literal(element, node))
         return
@@ -79,7 +98,7 @@ def _blob(element: Scalar, shape: tuple[int, ...], leaf: Leaf) -> list[int]:
     try:
         data = bytes.fromhex(str(leaf)[1:-1].removeprefix("0x"))
     except ValueError:
-        raise Problem("expected a string of hex bytes such as \"0x00FF\"", _at(leaf)) from None
+        raise Problem('expected a string of hex bytes such as "0x00FF"', _at(leaf)) from None
     width = (element.bits + 7) // 8
     if len(data) == width:
         count = 1
@@ -130,7 +149,11 @@ def _float(element: Scalar, leaf: Leaf, text: str) -> int:
     try:
         return encode(SPECIAL[text.lower()] if text.lower() in SPECIAL else float(text), element.name)
     except (ValueError, OverflowError) as error:
-        reason = str(error) if "has no" in str(error) else f"expected a literal of type {element}, found '{text[:40]}'"
+        reason = (
+            str(error)
+            if "has no" in str(error)
+            else f"expected a literal of type {element}, found '{text[:40]}'"
+        )
         raise Problem(reason, _at(leaf)) from None
 
 

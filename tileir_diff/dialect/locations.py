@@ -26,7 +26,10 @@ class Locations:
         self._frames: dict[str, Frames] = {}
 
     def resolve(self, text: str, home: str | None) -> SourceLoc | None:
-        """The innermost frame of `loc(...)` that lies in the file of the location `home`, else the innermost one."""
+        """The innermost frame of `loc(...)` that lies in the file of the location `home`.
+
+        Else the innermost one.
+        """
         from tileir_diff.dialect.ir import SourceLoc
 
         frames = self.frames(text)

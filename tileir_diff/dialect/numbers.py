@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tileir_diff.dialect.attributes import DenseElements
 from tileir_diff.dialect.scalars import FORMATS, decode, encode
-from tileir_diff.dialect.types import Scalar
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.attributes import DenseElements
+    from tileir_diff.dialect.types import Scalar
 
 # MLIR prints larger lists as a string of hex bytes.
 HEX_THRESHOLD: Final = 100
@@ -40,7 +42,10 @@ def print_scalar(element: Scalar, bits: int) -> str:
 
 
 def print_float(name: str, bits: int) -> str:
-    """Decimal where it reads back to the same bits: six digits, else as many as the format needs; hex otherwise."""
+    """Decimal where it reads back to the same bits: six digits, else as many as the format needs.
+
+    Hex otherwise.
+    """
     value = decode(bits, name)
     if math.isfinite(value):
         short = _scientific(value)
@@ -91,8 +96,8 @@ def _natural(value: float, name: str) -> str:
 def _digits(value: float, precision: int) -> tuple[str, int]:
     """At most `precision` decimal digits of a non-zero number, and the power of ten of the last one.
 
-    The same steps as LLVM's: digits that cannot matter are cut off first, without rounding, the rest is rounded half up.
-    The cut is why 1e-05 as f32 does not print as 1.000000e-05.
+    The same steps as LLVM's: digits that cannot matter are cut off first, without rounding, the rest is
+    rounded half up. The cut is why 1e-05 as f32 does not print as 1.000000e-05.
     """
     numerator, denominator = abs(value).as_integer_ratio()
     exponent = 0

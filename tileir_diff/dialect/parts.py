@@ -1,4 +1,7 @@
-"""Where the parts of an op stand in its text. Found by reading the op's text once more, so that it costs nothing else."""
+"""Where the parts of an op stand in its text.
+
+Found by reading the op's text once more, so that it costs nothing else.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ CLOSING: Final = {"(": ")", "{": "}"}
 
 
 def part_span(op: TileOp, name: str) -> Span | None:
-    """The span of an operand group, an attribute, "results", "name" or "types"; None for what is not in the text."""
+    """The span of an operand group, an attribute, "results", "name" or "types";
+
+    None for what is not in the text.
+    """
     if op.dump is None or op.start == op.end:
         return None
     text = op.text
@@ -104,10 +110,15 @@ def _take(names: list[str], sizes: dict[str, int], leaves: list[Leaf]) -> dict[s
 
 def _loop_parts(found: Assigned, node: OpNode) -> dict[str, list[Any]]:
     parts: dict[str, list[Any]] = {}
-    groups = [*found.groups, *([node.signature.bindings] if node.signature and node.signature.bindings else [])]
+    groups = [
+        *found.groups,
+        *([node.signature.bindings] if node.signature and node.signature.bindings else []),
+    ]
     for group in groups:
         if group.kind == "range":
-            parts |= {name: [leaf] for name, leaf in zip(("lower", "upper", "step"), group.values, strict=True)}
+            parts |= {
+                name: [leaf] for name, leaf in zip(("lower", "upper", "step"), group.values, strict=True)
+            }
         elif group.kind == "bindings":
             parts["inits"] = [init for _, init in group.values]
     return parts

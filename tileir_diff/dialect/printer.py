@@ -184,7 +184,9 @@ class Printer:
         outputs = op.get("function_type").outputs
         results = f" -> {', '.join(map(str, outputs))}" if outputs else ""
         hints = self.attribute(op, "hints").replace(" = <", "=<", 1) if op.spec.name == "entry" else ""
-        head = f"{op.spec.name} {symbol(op.get('sym_name'))}({arguments}){results}{f' {hints}' if hints else ''}"
+        head = (
+            f"{op.spec.name} {symbol(op.get('sym_name'))}({arguments}){results}{f' {hints}' if hints else ''}"
+        )
         self.lines.append(f"{head} {{\n")
         self.block(block, depth + 1)
         self.lines.append(f"{'  ' * depth}}}\n")
@@ -197,18 +199,27 @@ class Printer:
             self.lines.append(f"{self.results(op, scope)}constant{literal} : {op.results[0].type}\n")
             return
         words = [self.attribute(op, name) for name in ("visibility", "constant", "sym_name", "alignment")]
-        self.lines.append(f"global {' '.join([word for word in words if word])}{literal} : {op.get('type')}\n")
+        self.lines.append(
+            f"global {' '.join([word for word in words if word])}{literal} : {op.get('type')}\n"
+        )
 
     def _tensor_view(self, op: TileOp, depth: int, scope: list[str]) -> None:
         base = op.group("base")[0]
         lists = []
         for name in ("shape", "strides"):
             dynamic = iter(op.group(name))
-            items = [str(item) if item is not None else self.name(next(dynamic)) for item in op.get(f"static_{name}")]
+            items = [
+                str(item) if item is not None else self.name(next(dynamic))
+                for item in op.get(f"static_{name}")
+            ]
             lists.append(f"{name} = [{', '.join(items)}]")
         operands = op.group("shape") + op.group("strides")
         types = [str(operand.type) for operand in operands[:1]]
-        if isinstance(base.type, Tile) and isinstance(base.type.element, Ptr) and base.type.element.attr is not None:
+        if (
+            isinstance(base.type, Tile)
+            and isinstance(base.type.element, Ptr)
+            and base.type.element.attr is not None
+        ):
             types = [str(base.type)]
         shown = f"{types[0]} -> {op.results[0].type}" if types else str(op.results[0].type)
         text = f"make_tensor_view {self.name(base)}, {', '.join(lists)} : {shown}\n"
@@ -321,7 +332,12 @@ def print_attribute(spec: AttributeSpec, data: Any) -> str:
 
 def print_hints(pairs: Any) -> str:
     """`sm_100 = {latency = 3}, ...`."""
-    return ", ".join([f"{arch} = {{{', '.join([f'{key} = {_hint(item)}' for key, item in hints])}}}" for arch, hints in pairs])
+    return ", ".join(
+        [
+            f"{arch} = {{{', '.join([f'{key} = {_hint(item)}' for key, item in hints])}}}"
+            for arch, hints in pairs
+        ]
+    )
 
 
 def _hint(item: Any) -> str:

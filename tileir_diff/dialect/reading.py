@@ -32,7 +32,9 @@ def enum_word(spec: AttributeSpec, text: str, offset: int) -> str:
     """The canonical word of an enum. Raises Problem for one that the attribute does not take."""
     word = OVERFLOW_WORDS.get(text, text)
     if word not in spec.values:
-        raise Problem(f"unknown {spec.key or spec.name} '{text[:40]}', expected one of {', '.join(spec.values)}", offset)
+        raise Problem(
+            f"unknown {spec.key or spec.name} '{text[:40]}', expected one of {', '.join(spec.values)}", offset
+        )
     return word
 
 
@@ -63,8 +65,15 @@ def read_named(text: str) -> list[tuple[str, Any, int]]:
     for term in parse_body(text):
         first = term.values[0]
         if term.relation == "=":
-            named.append((term.key, Typed(first, term.values[1]) if len(term.values) > 1 else first, at(first)))
-        elif not term.relation and len(term.values) == 1 and type(first) is Leaf and first.type in ("WORD", "STRING"):
+            named.append(
+                (term.key, Typed(first, term.values[1]) if len(term.values) > 1 else first, at(first))
+            )
+        elif (
+            not term.relation
+            and len(term.values) == 1
+            and type(first) is Leaf
+            and first.type in ("WORD", "STRING")
+        ):
             named.append((str(first).strip('"'), None, at(first)))
         else:
             raise Problem("expected name = value", at(first))
@@ -221,7 +230,11 @@ def _same_elements(text: str) -> SameElements:
     return SameElements(tuple([_number(str(leaf)) for leaf in terms[0].values[0].values]))
 
 
-_ASSUMPTION_READERS: Final[dict[str, Any]] = {"div_by": _div_by, "bounded": _bounded, "same_elements": _same_elements}
+_ASSUMPTION_READERS: Final[dict[str, Any]] = {
+    "div_by": _div_by,
+    "bounded": _bounded,
+    "same_elements": _same_elements,
+}
 
 
 def _number(text: str) -> int:
@@ -249,7 +262,10 @@ def _read_literals(spec: AttributeSpec, node: Any) -> Any:
 
 
 def _read_elements(spec: AttributeSpec, node: Any) -> tuple[str, int, Any]:
-    """The inside of `dense<...>` with its offset and the type after it, read once the result type is known."""
+    """The inside of `dense<...>` with its offset and the type after it.
+
+    Read once the result type is known.
+    """
     leaf, type_ = (node.value, node.type) if type(node) is Typed else (node, None)
     text = str(leaf)
     if type(leaf) is not Leaf or not text.startswith("dense<"):

@@ -58,15 +58,18 @@ def decode(bits: int, name: str) -> float:
     elif exponent == 0 and layout.has_zero:
         value = math.ldexp(mantissa, 1 - layout.bias - layout.mantissa_bits)
     else:
-        value = math.ldexp(mantissa | 1 << layout.mantissa_bits, exponent - layout.bias - layout.mantissa_bits)
+        value = math.ldexp(
+            mantissa | 1 << layout.mantissa_bits, exponent - layout.bias - layout.mantissa_bits
+        )
     return -value if negative else value
 
 
 def encode(value: float, name: str) -> int:
     """The bit pattern nearest to a value, ties to even.
 
-    Overflow gives infinity where there is one, else NaN, else the largest number. Raises ValueError for a value that
-    has no pattern at all: a negative number in an unsigned format, zero in f8E8M0FNU, NaN in f4E2M1FN.
+    Overflow gives infinity where there is one, else NaN, else the largest number. Raises ValueError for a
+    value that has no pattern at all: a negative number in an unsigned format, zero in f8E8M0FNU, NaN in
+    f4E2M1FN.
     """
     layout = FORMATS[name]
     negative = math.copysign(1.0, value) < 0

@@ -26,9 +26,16 @@ def type_slots(types: str) -> tuple[Slots, tuple[str, ...]]:
 
 
 def result_types(
-    spec: OpSpec, node: OpNode, groups: list[list[SSAValue]], types: list[TileIRType], results: list[TileIRType]
+    spec: OpSpec,
+    node: OpNode,
+    groups: list[list[SSAValue]],
+    types: list[TileIRType],
+    results: list[TileIRType],
 ) -> list[TileIRType]:
-    """Types of the results. `types` and `results` are the printed ones, left and right of `->`. Raises Problem."""
+    """Types of the results.
+
+    `types` and `results` are the printed ones, left and right of `->`. Raises Problem.
+    """
     left, right = type_slots(spec.types)
     if not left and not right:
         if types or results:
@@ -48,14 +55,19 @@ def result_types(
     if not results and right == ("result_token",):
         return [TOKEN]  # `print` of 13.1, and the cuTile Rust printer
     if len(results) != len(right):
-        raise Problem(f"expected {len(right)} result types of {spec.name}, found {len(results)}", signature_start(node))
+        raise Problem(
+            f"expected {len(right)} result types of {spec.name}, found {len(results)}", signature_start(node)
+        )
     return results
 
 
 def check_operands(
     spec: OpSpec, node: OpNode, left: Slots, by_name: dict[str, list[SSAValue]], printed: list[TileIRType]
 ) -> TileIRType | None:
-    """The type of the result if it is printed among those of the operands. Raises Problem for types that do not fit."""
+    """The type of the result if it is printed among those of the operands.
+
+    Raises Problem for types that do not fit.
+    """
     expected: list[list[SSAValue]] = []
     result_at = -1
     for slot in left:
@@ -72,7 +84,9 @@ def check_operands(
     if len(printed) != len(expected):
         expected = _as_cutile_rs(left, by_name, expected, len(printed)) if result_at < 0 else expected
         if len(printed) != len(expected):
-            raise Problem(f"expected {len(expected)} types for {spec.name}, found {len(printed)}", signature_start(node))
+            raise Problem(
+                f"expected {len(expected)} types for {spec.name}, found {len(printed)}", signature_start(node)
+            )
     for operands, type_ in zip(expected, printed, strict=True):
         for operand in operands:
             check(node, operand, type_)
@@ -93,7 +107,10 @@ def signature_start(node: OpNode) -> int:
 def _as_cutile_rs(
     left: Slots, by_name: dict[str, list[SSAValue]], expected: list[list[SSAValue]], found: int
 ) -> list[list[SSAValue]]:
-    """The cuTile Rust printer lists every operand of an atomic op, tokens too, and only the first of several indices."""
+    """The cuTile Rust printer lists every operand of an atomic op, tokens too.
+
+    And only the first of several indices.
+    """
     every = [[operand] for group in by_name.values() for operand in group]
     if found == len(every):
         return every

@@ -22,11 +22,14 @@ class AttributeSpec:
     """One attribute of an op.
 
     - `name`: canonical name, the argument of `TileOp.get`.
-    - `style`: how it is written. "keyword" (one of `values`, as it stands), "flag" (its own name or the one in `values`),
-      "wrapped" (`head<value>`), "pair" (`key = value`), "symbol", "string", "elements" (`<type: ...>`),
-      "assumption", "list" (`[1, 0]`), "operands" (written by the op's own form), "generic" (only in generic form).
-    - `kind`: "enum", "bool", "int", "ints", "bools", "string", "hints", "literals", "elements", "assumption", "type".
-    - `values`: allowed words in the order of their numbers in bytecode. A "keyword" or "wrapped" attribute takes no other.
+    - `style`: how it is written. "keyword" (one of `values`, as it stands), "flag" (its own name or the one
+      in `values`), "wrapped" (`head<value>`), "pair" (`key = value`), "symbol", "string", "elements" (`<type:
+      ...>`), "assumption", "list" (`[1, 0]`), "operands" (written by the op's own form), "generic" (only in
+      generic form).
+    - `kind`: "enum", "bool", "int", "ints", "bools", "string", "hints", "literals", "elements", "assumption",
+      "type".
+    - `values`: allowed words in the order of their numbers in bytecode. A "keyword" or "wrapped" attribute
+      takes no other.
     - `default`: the value when it is not written; REQUIRED when it must be.
     - `key`: the word before `=` or `<`; `odsname`: the name in generic form.
     """
@@ -60,13 +63,15 @@ class OpSpec:
     """One op.
 
     - `operands`: its operand groups in order, as `name`, `name?` (optional) or `name*` (any number).
-    - `types`: what its type list shows. Left of `->` the operand groups listed, right of it the results; `a=b` says one
-      printed type stands for both. "results" stands for all results with one type. Empty: no types are printed.
+    - `types`: what its type list shows. Left of `->` the operand groups listed, right of it the results;
+      `a=b` says one printed type stands for both. "results" stands for all results with one type. Empty: no
+      types are printed.
     - `results`: names of the results; `name*` is any number.
-    - `form`: how operands and attributes are printed; `$x` is an operand group, `@x` an attribute. Empty: operands first,
-      then attributes in order.
+    - `form`: how operands and attributes are printed; `$x` is an operand group, `@x` an attribute. Empty:
+      operands first, then attributes in order.
     - `bracket`: the operand group or list attribute inside `[...]`.
-    - `regions`: how many at most; `terminator` is the op that ends them, `implicit` when it may be left out if empty.
+    - `regions`: how many at most; `terminator` is the op that ends them, `implicit` when it may be left out
+      if empty.
     - `effect`: PURE, NO_MEMORY, RECURSIVE (that of its region), TOKEN_ORDERED, UNKNOWN, TERMINATOR or SYMBOL.
     - `commutative`: operands `lhs` and `rhs` may be swapped.
     """
@@ -107,15 +112,16 @@ def op(
 ) -> OpSpec:
     """A table entry; lists are written as words."""
     return OpSpec(
-        name, tuple(operands.split()), types, attributes, tuple(results.split()), since, effect, commutative, form,
-        bracket, regions, terminator, implicit, custom, doc,
+        name, tuple(operands.split()), types, attributes, tuple(results.split()), since, effect, commutative,
+        form, bracket, regions, terminator, implicit, custom, doc,
     )  # fmt: skip
 
 
 # ---- attributes that several ops share
 
 ROUNDING_MODES: Final = (
-    "nearest_even", "zero", "negative_inf", "positive_inf", "approx", "full", "nearest_int_to_zero", "nearest_away",
+    "nearest_even", "zero", "negative_inf", "positive_inf", "approx", "full", "nearest_int_to_zero",
+    "nearest_away",
 )  # fmt: skip
 ROUNDING: Final = AttributeSpec(
     "rounding", "wrapped", "enum", ROUNDING_MODES, "nearest_even", key="rounding", odsname="rounding_mode"
@@ -143,13 +149,15 @@ MEMORY_SCOPE: Final = AttributeSpec(
     "memory_scope", "keyword", "enum", ("tl_blk", "device", "sys"), odsname="memory_scope"
 )
 MODE: Final = AttributeSpec(
-    "mode", "keyword", "enum", ("and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg"), REQUIRED,
-    odsname="mode",
+    "mode", "keyword", "enum", ("and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg"),
+    REQUIRED, odsname="mode",
 )  # fmt: skip
 HINTS: Final = AttributeSpec(
     "hints", "pair", "hints", default=(), key="optimization_hints", odsname="optimization_hints"
 )
-INBOUNDS: Final = AttributeSpec("inbounds", "pair", "bools", default=(), key="inbounds", odsname="inbounds", since="13.4")
+INBOUNDS: Final = AttributeSpec(
+    "inbounds", "pair", "bools", default=(), key="inbounds", odsname="inbounds", since="13.4"
+)
 DIM: Final = AttributeSpec("dim", "pair", "int", default=REQUIRED, key="dim", odsname="dim")
 IDENTITIES: Final = AttributeSpec(
     "identities", "pair", "literals", default=REQUIRED, key="identities", odsname="identities"

@@ -52,7 +52,9 @@ def build_elements(builder: Builder, spec: OpSpec, node: OpNode, depth: int) -> 
     if spec.name == "constant":
         return builder.finish(spec, node, found, [], types)
     if text is None:
-        builder.approximate("the printer leaves out initial value, visibility and constness of this global", node)
+        builder.approximate(
+            "the printer leaves out initial value, visibility and constness of this global", node
+        )
     found.attributes["type"] = types[0]
     return builder.finish(spec, node, found, [], [])
 
@@ -85,7 +87,9 @@ def build_tensor_view(builder: Builder, spec: OpSpec, node: OpNode, depth: int) 
     found = assign(spec, node)
     builder.no_regions(spec, node)
     if len(found.positional) != 1:
-        raise Problem(f"make_tensor_view takes one base pointer, found {len(found.positional)}", node.name_start)
+        raise Problem(
+            f"make_tensor_view takes one base pointer, found {len(found.positional)}", node.name_start
+        )
     base = builder.value(found.positional[0])
     types, results = builder.signature(node)
     operand_types, shown = (types, results) if results else ([], types)
@@ -140,17 +144,26 @@ def build_reduce(builder: Builder, spec: OpSpec, node: OpNode, depth: int) -> Ti
     if arguments is None:
         raise Problem(f"expected the arguments of the body of {spec.name}", body.start)
     names = [str(argument.name)[1:] for argument in arguments.values]
-    region = builder.region(spec, body, depth, names, [builder.type(argument.type) for argument in arguments.values])
+    region = builder.region(
+        spec, body, depth, names, [builder.type(argument.type) for argument in arguments.values]
+    )
     return builder.finish(spec, node, found, groups, results, (region,))
 
 
-def set_identities(builder: Builder, spec: OpSpec, node: OpNode, found: Assigned, operands: list[SSAValue]) -> None:
-    """One literal an operand. MLIR leaves out the types of f64, i64 and i1 literals, the cuTile Rust printer leaves out all."""
+def set_identities(
+    builder: Builder, spec: OpSpec, node: OpNode, found: Assigned, operands: list[SSAValue]
+) -> None:
+    """One literal an operand.
+
+    MLIR leaves out the types of f64, i64 and i1 literals, the cuTile Rust printer leaves out all.
+    """
     items = found.attributes.get("identities")
     if items is None:
         return
     if len(items) != len(operands):
-        raise Problem(f"expected {len(operands)} identities, found {len(items)}", position(found.where["identities"]))
+        raise Problem(
+            f"expected {len(operands)} identities, found {len(items)}", position(found.where["identities"])
+        )
     identities = []
     for item, operand in zip(items, operands, strict=True):
         element = getattr(operand.type, "element", None)
@@ -159,6 +172,8 @@ def set_identities(builder: Builder, spec: OpSpec, node: OpNode, found: Assigned
         if not isinstance(element, Scalar):
             raise Problem(f"{spec.name} takes tiles of numbers", node.name_start)
         if type(item) is not Typed and element.name not in ("f64", "i64", "i1"):
-            builder.approximate("the printer leaves out the type of the identity; that of the operand is taken", node)
+            builder.approximate(
+                "the printer leaves out the type of the identity; that of the operand is taken", node
+            )
         identities.append(dense(element, (), item))
     found.attributes["identities"] = tuple(identities)

@@ -1,6 +1,7 @@
 """Types of the `cuda_tile` dialect: frozen, hashable, printed as the 13.4 disassembler prints them.
 
-`parse_type` reads one type and keeps it by its text: a dump has thousands of types and a few dozen different ones.
+`parse_type` reads one type and keeps it by its text: a dump has thousands of types and a few dozen different
+ones.
 """
 
 from __future__ import annotations
@@ -87,7 +88,10 @@ class Tile(TileIRType):
 
 @dataclass(frozen=True)
 class TensorView(TileIRType):
-    """A strided array in memory: `tensor_view<?x16xf32, strides=[?,1]>`; None is a size known at run time only."""
+    """A strided array in memory:
+
+    `tensor_view<?x16xf32, strides=[?,1]>`; None is a size known at run time only.
+    """
 
     name = "cuda_tile.tensor_view"
     shape: tuple[int | None, ...]
@@ -101,7 +105,9 @@ class TensorView(TileIRType):
 
     def __str__(self) -> str:
         dims = "".join(f"{_extent(extent)}x" for extent in self.shape)
-        strides = f", strides=[{','.join(_extent(stride) for stride in self.strides)}]" if self.strides else ""
+        strides = (
+            f", strides=[{','.join(_extent(stride) for stride in self.strides)}]" if self.strides else ""
+        )
         attr = f", #cuda_tile.ptr_attr<{self.attr}>" if self.attr is not None else ""
         return f"tensor_view<{dims}{self.element}{strides}{attr}>"
 
@@ -117,7 +123,8 @@ class PartitionView(TileIRType):
     dim_map: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"partition_view<{_tile(self.tile)}{_padding(self.padding)}, {self.tensor_view}{_dim_map(self.dim_map)}>"
+        head = f"partition_view<{_tile(self.tile)}{_padding(self.padding)}"
+        return f"{head}, {self.tensor_view}{_dim_map(self.dim_map)}>"
 
 
 @dataclass(frozen=True)
@@ -321,27 +328,38 @@ class _Parts:
 
 def _read_partition_view(terms: list[Term]) -> PartitionView:
     parts = _Parts(terms, "tile", "dim_map")
-    return PartitionView(parts.named["tile"], parts.named.get("padding_value"), parts.tensor_view(), parts.dim_map())
+    return PartitionView(
+        parts.named["tile"], parts.named.get("padding_value"), parts.tensor_view(), parts.dim_map()
+    )
 
 
 def _read_strided_view(terms: list[Term]) -> StridedView:
     parts = _Parts(terms, "traversal_strides", "dim_map")
     named = parts.named
     return StridedView(
-        named["tile"], named["traversal_strides"], named.get("padding_value"), parts.tensor_view(), parts.dim_map()
+        named["tile"],
+        named["traversal_strides"],
+        named.get("padding_value"),
+        parts.tensor_view(),
+        parts.dim_map(),
     )
 
 
 def _read_gather_scatter_view(terms: list[Term]) -> GatherScatterView:
     parts = _Parts(terms, "sparse_dim")
     named = parts.named
-    return GatherScatterView(named["tile"], named.get("padding_value"), parts.tensor_view(), named["sparse_dim"])
+    return GatherScatterView(
+        named["tile"], named.get("padding_value"), parts.tensor_view(), named["sparse_dim"]
+    )
 
 
 def _padding_value(term: Term) -> str:
     text = str(term.values[0])
     if text not in PADDING_VALUES:
-        raise Problem(f"unknown padding value '{text}', expected one of {', '.join(PADDING_VALUES)}", _at(term.values[0]))
+        raise Problem(
+            f"unknown padding value '{text}', expected one of {', '.join(PADDING_VALUES)}",
+            _at(term.values[0]),
+        )
     return text
 
 

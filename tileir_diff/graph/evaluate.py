@@ -804,11 +804,9 @@ class Evaluator:
     def _positive_divisor(self, divisor: Term) -> None:
         """A divisor built from sizes and block indices is a tile count: taken as positive, and said so."""
         terms = self.terms
-        leaf = terms.single(divisor)
-        if leaf is None or terms.nonneg(divisor) or not terms.symbols[divisor] or not self._index_like(divisor):
+        if terms.value(divisor) is not None or terms.positive(divisor) or not self._index_like(divisor):
             return
-        terms.ranges[leaf] = (1, terms.range(leaf)[1])
-        terms.forget_ranges()
+        terms.assume_range(divisor, 1, None)
         self.kernel.assumptions.setdefault("sizes and tile counts that index arithmetic divides by are positive")
 
     def _signed(self, op: TileOp, *values: Term) -> bool:
@@ -822,7 +820,10 @@ class Evaluator:
         if not self._signed(op, a, b):
             self._int_op(op, (a, b))
             return
-        self._set(op, terms.sub(a, terms.mul(b, terms.truncdiv(a, b))))
+        remainder = terms.sub(a, terms.mul(b, terms.truncdiv(a, b)))
+        if terms.value(b) is None and terms.nonneg(a) and terms.nonneg(b) and len(terms.attr[b]) > 1:
+            terms.assume_range(remainder, 0, None)
+        self._set(op, remainder)
 
     def _minmax(self, op: TileOp) -> None:
         terms = self.terms

@@ -39,6 +39,7 @@ class Terms:
         self._ids: dict[tuple[Any, ...], Term] = {}
         self.ranges: dict[Term, Range] = {}
         self._range_cache: dict[Term, Range] = {}
+        self.facts: dict[tuple[tuple[Mono, int], ...], Range] = {}
         self.carry_lanes: dict[Term, tuple[Term, ...]] = {}
         self.origins: list[dict[Term, Any]] = [{}, {}]
         self.true = self._node("true", None, ())
@@ -325,6 +326,8 @@ class Terms:
             return cached
         if self.kind[term] == "poly":
             result = self._poly_range(term)
+            if self.facts:
+                result = self._with_facts(term, result)
         else:
             result = self.ranges.get(term) or self._atom_range(term)
         self._range_cache[term] = result
@@ -333,6 +336,35 @@ class Terms:
     def forget_ranges(self) -> None:
         """Call after new facts were added to ``ranges``."""
         self._range_cache.clear()
+
+    def assume_range(self, term: Term, low: int | None, high: int | None) -> None:
+        """Take an integer term as lying in a range from here on, and with it all terms at a constant distance."""
+        items = self.attr[term]
+        if len(items) == 1 and items[0][1] > 0 and low is not None and low > 0:
+            for atom in items[0][0]:
+                atom_low, atom_high = self.range(atom)
+                if atom_low is None or atom_low < 0:
+                    self.ranges[atom] = (1, atom_high)
+        key, const, sign = self._fact_key(items)
+        bounds = _shift((low, high), -const, sign)
+        self.facts[key] = _meet(self.facts.get(key, (None, None)), bounds)
+        self.forget_ranges()
+
+    def _fact_key(self, items: tuple[tuple[Mono, int], ...]) -> tuple[tuple[tuple[Mono, int], ...], int, int]:
+        """The polynomial without its constant and with a positive first coefficient; the constant; the sign."""
+        const = items[0][1] if items and items[0][0] == () else 0
+        rest = items[1:] if items and items[0][0] == () else items
+        if rest and rest[0][1] < 0:
+            return tuple((mono, -coef) for mono, coef in rest), const, -1
+        return rest, const, 1
+
+    def _with_facts(self, term: Term, bounds: Range) -> Range:
+        key, const, sign = self._fact_key(self.attr[term])
+        known = self.facts.get(key)
+        if known is None:
+            return bounds
+        low, high = known if sign > 0 else (_minus(known[1]), _minus(known[0]))
+        return _meet(bounds, (None if low is None else low + const, None if high is None else high + const))
 
     def _poly_range(self, term: Term) -> Range:
         terms = dict(self.attr[term])
@@ -849,6 +881,22 @@ class Terms:
         from tileir_diff.graph.floats import normalise
 
         return normalise(self, attr, args)
+
+
+def _minus(value: int | None) -> int | None:
+    return None if value is None else -value
+
+
+def _shift(bounds: Range, by: int, sign: int) -> Range:
+    low, high = (None if b is None else b + by for b in bounds)
+    return (low, high) if sign > 0 else (_minus(high), _minus(low))
+
+
+def _meet(a: Range, b: Range) -> Range:
+    """Both bounds hold."""
+    low = a[0] if b[0] is None else b[0] if a[0] is None else max(a[0], b[0])
+    high = a[1] if b[1] is None else b[1] if a[1] is None else min(a[1], b[1])
+    return (low, high)
 
 
 def _product(a: Range, b: Range) -> Range:

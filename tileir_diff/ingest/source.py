@@ -16,7 +16,10 @@ STDIN: Final = "-"
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A dump as text. `format` is "disassembly", "disassembly-g", "mlir", "mlir-generic", "cutile-rs" or "bytecode"."""
+    """A dump as text. `format` is "disassembly", "disassembly-g", "mlir", "mlir-generic".
+
+    "cutile-rs" or "bytecode".
+    """
 
     path: str
     text: str
@@ -60,7 +63,9 @@ def _decode(data: bytes, shown: str) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"neither text nor Tile IR bytecode: byte {error.start} is not UTF-8", shown) from None
+        raise InputError(
+            f"neither text nor Tile IR bytecode: byte {error.start} is not UTF-8", shown
+        ) from None
     if "\x00" in text:
         raise InputError("neither text nor Tile IR bytecode: it holds zero bytes", shown)
     return text.replace("\r\n", "\n")

@@ -38,6 +38,7 @@ LINTS: dict[str, str] = {
     "surplus-carry": "tileir_diff.lints.surplus_carry",
     "tma-impossible": "tileir_diff.lints.tma_impossible",
     "undetermined-lanes": "tileir_diff.lints.undetermined_lanes",
+    "undetermined-store": "tileir_diff.lints.undetermined_store",
     "unmasked-store": "tileir_diff.lints.unmasked_store",
     "zero-divisor": "tileir_diff.lints.zero_divisor",
 }
@@ -47,6 +48,7 @@ NEEDS_NORMAL_FORM: frozenset[str] = frozenset(
         "additive-mask",
         "padding-not-neutral",
         "undetermined-lanes",
+        "undetermined-store",
         "unmasked-store",
     }
 )

@@ -186,10 +186,10 @@ class EntryFacts:
             seen.add(value)
             made_by = owner(value)
             if made_by is None:
-                work.extend(_incoming(value))
+                work.extend(incoming(value))
                 continue
             enter(made_by)
-            work.extend(_sources(made_by, value))
+            work.extend(sources(made_by, value))
         return frozenset(ops)
 
     # ---- names for people
@@ -243,7 +243,7 @@ def _control(op: TileOp) -> tuple[SSAValue, ...]:
     return (*op.group("lower"), *op.group("upper"), *op.group("step"))
 
 
-def _sources(op: TileOp, result: SSAValue) -> Iterator[SSAValue]:
+def sources(op: TileOp, result: SSAValue) -> Iterator[SSAValue]:
     """The values that one result of an op is made from."""
     if not op.regions:
         yield from op.operands
@@ -274,7 +274,7 @@ def _leaves(terminator: TileOp, target: TileOp) -> bool:
     return parent is target
 
 
-def _incoming(argument: SSAValue) -> Iterator[SSAValue]:
+def incoming(argument: SSAValue) -> Iterator[SSAValue]:
     """What flows into a block argument of a loop: its initial value and what `continue` hands back."""
     block: Any = argument.owner
     loop = block.parent_op()
@@ -288,3 +288,29 @@ def _incoming(argument: SSAValue) -> Iterator[SSAValue]:
     for inner in _walk(loop):
         if inner.short == "continue" and _leaves(inner, loop) and index < len(inner.operands):
             yield inner.operands[index]
+
+
+def continues(loop: TileOp) -> list[TileOp]:
+    """The `continue` ops of one loop, those of inner loops left out."""
+    return [op for op in _walk(loop) if op.short == "continue" and _leaves(op, loop)]
+
+
+def compares_lanes(mask: SSAValue) -> bool:
+    """Whether a predicate compares lane numbers with something: the shape of a bounds mask."""
+    return reaches(mask, ("iota",))
+
+
+def reaches(start: SSAValue, shorts: tuple[str, ...]) -> bool:
+    """Whether a value is computed from the result of such an op; block arguments are not followed."""
+    seen: set[SSAValue] = set()
+    work = [start]
+    while work:
+        value = work.pop()
+        op = owner(value)
+        if value in seen or op is None:
+            continue
+        seen.add(value)
+        if op.short in shorts:
+            return True
+        work.extend(op.operands)
+    return False

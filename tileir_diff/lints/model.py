@@ -61,3 +61,12 @@ class Lint(Protocol):
     def check(self, facts: EntryFacts) -> Iterator[Hit]:
         """The places in one entry, in any order."""
         ...
+
+
+MESSAGE_LIMIT = 100
+"""Longest message, in characters: it must be useful as one line of a log."""
+
+
+def shorten(message: str) -> str:
+    """A message cut to the limit."""
+    return message if len(message) <= MESSAGE_LIMIT else message[: MESSAGE_LIMIT - 1] + "…"

@@ -31,6 +31,8 @@ class Binding:
     """By generated parameter: given, role, name, use."""
     partner: dict[int, int] = field(default_factory=dict)
     """Generated parameter -> reference parameter."""
+    grid: dict[int, int] = field(default_factory=dict)
+    """Grid sizes of the reference that the generated side has as constants, by axis."""
 
 
 def parameters(kernel: Kernel) -> list[Any]:
@@ -79,7 +81,6 @@ def pointer_bindings(reference: Kernel, generated: Kernel) -> list[Binding]:
     ref_pointers = [i for i, p in enumerate(ref_params) if is_pointer(p)]
     gen_pointers = [i for i, p in enumerate(gen_params) if is_pointer(p)]
     groups: list[tuple[list[int], list[int]]] = []
-    free = list(ref_pointers)
     rest: list[int] = []
     by_use: dict[tuple[Any, ...], tuple[list[int], list[int]]] = {}
     for i in ref_pointers:
@@ -111,7 +112,6 @@ def pointer_bindings(reference: Kernel, generated: Kernel) -> list[Binding]:
             groups.append((refs[:count], gens[:count]))
             left_ref.extend(refs[count:])
             rest.extend(gens[count:])
-    _ = free
     bindings: list[Binding] = []
     for choice in _choices(groups):
         binding = Binding([None] * len(gen_params), [None] * len(ref_params))
@@ -132,7 +132,6 @@ def _choices(groups: Sequence[tuple[list[int], list[int]]]) -> list[list[tuple[i
         for order in orders:
             for prefix in result:
                 longer.append([*prefix, *zip(refs, order, strict=False)])
-        result = sorted(longer, key=lambda pairs: [abs(i - j) for i, j in pairs] != sorted(abs(i - j) for i, j in pairs))[:MAX_TRIES]
         result = longer[:MAX_TRIES]
     return result
 
@@ -144,7 +143,6 @@ def _coarse(param: Any, uses: tuple[Any, ...], fine: bool) -> tuple[Any, ...]:
 
 def _uses(kernel: Kernel) -> dict[int, tuple[Any, ...]]:
     """What is done with each pointer parameter: kinds, element types, tile extents, depth of the access."""
-    terms = kernel.terms
     uses: dict[int, list[tuple[Any, ...]]] = {i: [] for i in range(len(kernel.arguments))}
     index = {term: i for i, term in enumerate(kernel.arguments)}
     for effect in kernel.effects:
@@ -152,36 +150,42 @@ def _uses(kernel: Kernel) -> dict[int, tuple[Any, ...]]:
             continue
         extents = tuple(e for e in effect.shape if e > 1)
         uses[index[effect.base]].append((effect.kind, effect.element, extents, len(effect.loops)))
-    _ = terms
     return {i: tuple(sorted(set(items))) for i, items in uses.items()}
 
 
 class Unifier:
     """Collects bindings of parameter symbols from terms that ought to be equal."""
 
-    def __init__(self, terms: Terms, reference: Kernel, generated: Kernel) -> None:
-        self.terms = terms
-        self.gen_leaves = self._free(generated)
-        self.ref_leaves = self._free(reference)
+    def __init__(self, attempt_binding: Binding, reference: Kernel, generated: Kernel) -> None:
+        terms = self.terms = reference.terms
+        used_ref, used_gen = used_parameters(reference), used_parameters(generated)
+        partners = {ref: gen for gen, ref in attempt_binding.partner.items()}
+        self.gen_leaves: dict[Term, int] = {}
+        self.ref_leaves: dict[Term, int] = {}
+        for index, term in enumerate(generated.arguments):
+            leaf = terms.single(term)
+            if leaf is None or terms.kind[leaf] != "arg" or is_pointer(parameters(generated)[index]):
+                continue
+            partner = attempt_binding.partner.get(index)
+            if terms.attr[leaf] == (generated.side, index) or (partner is not None and partner not in used_ref):
+                self.gen_leaves[leaf] = index
+        for index, term in enumerate(reference.arguments):
+            leaf = terms.single(term)
+            if leaf is None or terms.attr[leaf] != (reference.side, index) or is_pointer(parameters(reference)[index]):
+                continue
+            if leaf not in self.gen_leaves and (index not in partners or partners[index] not in used_gen):
+                self.ref_leaves[leaf] = index
         self.gen: dict[int, Term] = {}
         self.ref: dict[int, Term] = {}
+        self.grid: dict[int, int] = {}
         self.seen: set[tuple[Term, Term]] = set()
 
-    def _free(self, kernel: Kernel) -> dict[Term, int]:
-        terms = self.terms
-        leaves: dict[Term, int] = {}
-        for index, term in enumerate(kernel.arguments):
-            leaf = terms.single(term)
-            if leaf is not None and terms.kind[leaf] == "arg" and terms.attr[leaf] == (kernel.side, index):
-                leaves[leaf] = index
-        return leaves
-
     def effects(self, ref: Effect, gen: Effect) -> None:
-        for a, b in zip(ref.extents, gen.extents, strict=False):
-            self.unify(a, b)
-        for a, b in zip(ref.strides, gen.strides, strict=False):
-            self.unify(a, b)
+        if len(ref.extents) == len(gen.extents) and ref.shape == gen.shape:
+            for a, b in zip((*ref.extents, *ref.strides), (*gen.extents, *gen.strides), strict=False):
+                self.unify(a, b)
         for loop_a, loop_b in zip(ref.loops, gen.loops, strict=False):
+            self.unify(loop_a.step, loop_b.step)
             if loop_a.trip is not None and loop_b.trip is not None:
                 self.unify(loop_a.trip, loop_b.trip)
         for a, b in ((ref.pointer, gen.pointer), (ref.mask, gen.mask), (ref.guard, gen.guard)):
@@ -204,11 +208,15 @@ class Unifier:
             if leaf_y in self.gen_leaves and self._bindable(x):
                 self.gen.setdefault(self.gen_leaves[leaf_y], x)
                 continue
-            if leaf_x in self.ref_leaves and terms.value(y) is not None:
+            if leaf_x in self.ref_leaves and (terms.value(y) is not None or self._other_parameter(leaf_x, y)):
                 self.ref.setdefault(self.ref_leaves[leaf_x], y)
                 continue
             if leaf_x in self.ref_leaves and terms.kind[y] == "fc":
                 self.ref.setdefault(self.ref_leaves[leaf_x], y)
+                continue
+            size = terms.value(y)
+            if leaf_x is not None and terms.kind[leaf_x] == "grid" and size is not None and size > 0:
+                self.grid.setdefault(terms.attr[leaf_x][0], size)
                 continue
             kx, ky = terms.kind[x], terms.kind[y]
             if kx == "poly" or ky == "poly":
@@ -235,6 +243,11 @@ class Unifier:
         if terms.kind[term] == "fc":
             return True
         return all(terms.kind[s] == "arg" for s in terms.symbols[term]) and terms.kind[term] in ("poly", "arg")
+
+    def _other_parameter(self, leaf: Term, term: Term) -> bool:
+        """One generated size may stand for the sizes of several arrays of the reference."""
+        other = self.terms.single(term)
+        return other is not None and other != leaf and self.terms.kind[other] == "arg" and self.terms.attr[other][0] == 0
 
     def _shape(self, term: Term, depth: int = 2) -> tuple[Any, ...]:
         terms = self.terms
@@ -302,7 +315,7 @@ class Unifier:
                 leftover_x.append(key[0])
             elif ys and len(key) == 1 and len(ys) == 1:
                 leftover_y.append(key[0])
-        work = [pair for pair in work if not self._product(*pair)]
+        work = [pair for pair in work if not self._solve(*pair)]
         if len(leftover_x) == len(leftover_y) == 1:
             a, b = leftover_x[0], leftover_y[0]
             if terms.kind[a] == terms.kind[b] and terms.args[a]:
@@ -319,44 +332,74 @@ class Unifier:
             total = terms.add(total, product)
         return total
 
-    def _product(self, x: Term, y: Term) -> bool:
-        """``c * p`` against ``d``: binds p where it divides; two products bind their odd factors. True when done."""
+    def _solve(self, x: Term, y: Term) -> bool:
+        """Bind one parameter that is linear in ``x - y``; True when there was one to bind."""
         terms = self.terms
-        px, py = terms.poly(x), terms.poly(y)
-        if len(px) != 1 or len(py) != 1:
-            return False
-        (mono_x, coef_x), (mono_y, coef_y) = next(iter(px.items())), next(iter(py.items()))
-        rest_x = list(mono_x)
-        rest_y: list[Term] = []
-        for atom in mono_y:
-            if atom in rest_x:
-                rest_x.remove(atom)
-            else:
-                rest_y.append(atom)
-        if not rest_y and len(rest_x) == 1 and rest_x[0] in self.ref_leaves and coef_y % coef_x == 0:
-            self.ref.setdefault(self.ref_leaves[rest_x[0]], terms.const(coef_y // coef_x))
-            return True
-        if not rest_x and len(rest_y) == 1 and rest_y[0] in self.gen_leaves and coef_x % coef_y == 0:
-            self.gen.setdefault(self.gen_leaves[rest_y[0]], terms.const(coef_x // coef_y))
-            return True
-        if len(rest_x) == len(rest_y) == 1 and coef_x == coef_y and rest_y[0] in self.gen_leaves:
-            self.gen.setdefault(self.gen_leaves[rest_y[0]], terms.atom(rest_x[0]))
+        for leaves, target, source, sign in ((self.gen_leaves, self.gen, y, 1), (self.ref_leaves, self.ref, x, -1)):
+            candidates = [
+                (mono, coef)
+                for mono, coef in terms.poly(source).items()
+                if any(atom in leaves for atom in mono)
+            ]
+            if len(candidates) != 1:
+                continue
+            mono, coef = candidates[0]
+            unknown = [a for a in mono if a in leaves]
+            if len(unknown) != 1:
+                continue
+            leaf = unknown[0]
+            factor = list(mono)
+            factor.remove(leaf)
+            term_part = terms.scale(_product_of(terms, mono), coef)
+            rest = terms.add(terms.scale(terms.sub(x, y), sign), term_part)  # what coef * mono must equal
+            quotient = _exact_quotient(terms, rest, coef, tuple(factor))
+            if quotient is None:
+                continue
+            if sign < 0 and terms.value(quotient) is None and not self._other_parameter(leaf, quotient):
+                continue
+            if sign > 0 and not self._bindable(quotient):
+                continue
+            target.setdefault(leaves[leaf], quotient)
             return True
         return False
 
 
-def parameter_names(kernel: Kernel) -> list[str]:
-    """A readable name for each parameter: ``arg0.base``, ``arg0.shape1`` by its use in a tensor view, else ``arg7``."""
+def _product_of(terms: Terms, mono: Mono) -> Term:
+    product = terms.one
+    for atom in mono:
+        product = terms.mul(product, terms.atom(atom))
+    return product
+
+
+def _exact_quotient(terms: Terms, term: Term, coef: int, factor: Mono) -> Term | None:
+    """``term / (coef * factor)`` where it divides monomial by monomial."""
+    result = terms.zero
+    for mono, value in terms.poly(term).items():
+        left = list(mono)
+        for atom in factor:
+            if atom not in left:
+                return None
+            left.remove(atom)
+        if value % coef:
+            return None
+        result = terms.add(result, terms.scale(_product_of(terms, tuple(left)), value // coef))
+    return result
+
+
+def roles(kernel: Kernel) -> dict[int, tuple[int, str, int]]:
+    """For size and stride parameters: (pointer parameter, "shape" or "stride", dimension).
+
+    From the use in a tensor view; else from the convention of array parameters: pointer, all sizes, all strides.
+    """
     params = parameters(kernel)
-    names = [param.name_hint or f"arg{index}" for index, param in enumerate(params)]
     index_of = {param: index for index, param in enumerate(params)}
+    found: dict[int, tuple[int, str, int]] = {}
 
     def root(value: Any) -> Any:
         while getattr(value.owner, "short", "") == "assume":
             value = value.owner.one("value")
         return value
 
-    result = list(names)
     for op in kernel.entry.walk():
         if getattr(op, "short", "") != "make_tensor_view":
             continue
@@ -370,9 +413,76 @@ def parameter_names(kernel: Kernel) -> list[str]:
                 if size is not None:
                     continue
                 param = index_of.get(root(next(values)))
-                if param is not None and result[param] == names[param]:
-                    result[param] = f"{names[base]}.{word}{dim}"
+                if param is not None:
+                    found.setdefault(param, (base, word, dim))
+    for base, rank in array_groups(kernel).items():
+        for dim in range(rank):
+            found.setdefault(base + 1 + dim, (base, "shape", dim))
+            found.setdefault(base + 1 + rank + dim, (base, "stride", dim))
+    return found
+
+
+def size_leaves(kernel: Kernel) -> frozenset[Term]:
+    """The symbols of the parameters that are sizes of arrays."""
+    terms = kernel.terms
+    found: set[Term] = set()
+    for index, (_, word, _) in roles(kernel).items():
+        leaf = terms.single(kernel.arguments[index]) if index < len(kernel.arguments) else None
+        if word == "shape" and leaf is not None and terms.kind[leaf] == "arg":
+            found.add(leaf)
+    return frozenset(found)
+
+
+def array_groups(kernel: Kernel) -> dict[int, int]:
+    """Pointer parameters followed by an even number of i32 before the next pointer: their rank."""
+    params = parameters(kernel)
+    groups: dict[int, int] = {}
+    for index, param in enumerate(params):
+        if not is_pointer(param):
+            continue
+        count = 0
+        for other in params[index + 1 :]:
+            if is_pointer(other) or not other.type.element.is_int or other.type.element.bits != 32:
+                break
+            count += 1
+        following = params[index + 1 + count : index + 2 + count]
+        if count and count % 2 == 0 and (not following or is_pointer(following[0])):
+            groups[index] = count // 2
+    if groups and len(groups) < sum(is_pointer(p) for p in params):
+        # scalars after the last array make its group too long to tell: take the rank of the others if it fits
+        for index, param in enumerate(params):
+            if is_pointer(param) and index not in groups and index > max(groups):
+                rank = max(groups.values())
+                if len(params) - index - 1 >= 2 * rank:
+                    groups[index] = rank
+    return groups
+
+
+def parameter_names(kernel: Kernel) -> list[str]:
+    """A readable name for each parameter: ``arg0``, ``arg0.shape1`` by its role, else ``arg7``."""
+    params = parameters(kernel)
+    names = [param.name_hint or f"arg{index}" for index, param in enumerate(params)]
+    result = list(names)
+    for index, (base, word, dim) in roles(kernel).items():
+        result[index] = f"{names[base]}.{word}{dim}"
     return result
+
+
+def used_parameters(kernel: Kernel) -> frozenset[int]:
+    """Indices of the parameters whose symbols reach an effect or a loop bound."""
+    terms = kernel.terms
+    symbols: set[Term] = set()
+    for effect in kernel.effects:
+        for term in (effect.pointer, effect.mask, effect.guard, effect.padding, *effect.values, *effect.extents):
+            if term is not None:
+                symbols |= terms.symbols[term]
+    for loop in kernel.loops:
+        for term in (loop.lower, loop.step, loop.trip, loop.exit):
+            if term is not None:
+                symbols |= terms.symbols[term]
+    return frozenset(
+        index for index, term in enumerate(kernel.arguments) if terms.symbols[term] & symbols or not terms.symbols[term]
+    )
 
 
 def argument_pairs(reference: Kernel, generated: Kernel, binding: Binding) -> list[ArgumentPair]:

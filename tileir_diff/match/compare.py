@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.graph import floats
 from tileir_diff.graph.evaluate import Evaluator
 from tileir_diff.graph.kernel import Kernel
+from tileir_diff.graph.show import show
 from tileir_diff.graph.terms import Term, Terms
 from tileir_diff.match import arguments
 from tileir_diff.match.arguments import Binding
@@ -24,6 +26,7 @@ from tileir_diff.match.model import (
     Site,
 )
 from tileir_diff.match.promises import compare_promises
+from tileir_diff.match.sites import site
 from tileir_diff.match.tokens import lost_orders
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from tileir_diff.match.launch import SideLaunch
 
 MAX_CANDIDATES = 6
+MAX_GUESSES = 25
+MAX_ROUNDS = 6
 UNKNOWN_GRID: tuple[int | None, ...] = (None, None, None)
 
 
@@ -242,12 +247,16 @@ def _evaluate(
     ref_grid: Sequence[int | None],
     gen_grid: Sequence[int | None],
 ) -> Attempt:
+    ref_grid = [binding.grid.get(axis, size) for axis, size in enumerate(ref_grid)]
     reference = Evaluator(ref_entry, terms, 0, binding.reference, ref_grid)
     generated = Evaluator(gen_entry, terms, 1, binding.generated, gen_grid)
     reference.learn_facts()
     generated.learn_facts()
     ref_kernel, gen_kernel = reference.run(), generated.run()
-    return Attempt(ref_kernel, gen_kernel, binding, match_effects(ref_kernel, gen_kernel))
+    sizes = None
+    if _front_end(ref_kernel) != _front_end(gen_kernel):
+        sizes = arguments.size_leaves(ref_kernel) | arguments.size_leaves(gen_kernel)
+    return Attempt(ref_kernel, gen_kernel, binding, match_effects(ref_kernel, gen_kernel, sizes))
 
 
 def _search(
@@ -273,33 +282,95 @@ def _search(
         binding.reference = [b if b is not None else o for b, o in zip(binding.reference, own.reference, strict=True)]
         _named(terms, gen_entry, binding.generated, options.launch.generated if options.launch else None)
         attempt = _evaluate(terms, ref_entry, gen_entry, binding, ref_grid, gen_grid)
-        if best is None or attempt.match.score < best.match.score:
+        if best is None or attempt.match.score <= best.match.score:
             best = attempt
         return attempt
+
+    def consider_better(binding: Binding) -> bool:
+        nonlocal best
+        before = best
+        attempt = consider(binding)
+        if attempt.match.score[:2] == (0, 0):
+            return True
+        best = before
+        return False
 
     if options.args is not None:
         consider(arguments.given(ref_kernel, gen_kernel, options.args))
         assert best is not None
         return best
     straight = arguments.positional(ref_kernel, gen_kernel)
-    if straight is not None:
-        attempt = consider(straight)
-        if attempt.match.score[:2] == (0, 0):
-            return attempt
-    for candidate in arguments.pointer_bindings(ref_kernel, gen_kernel)[:MAX_CANDIDATES]:
+    candidates = [straight] if straight is not None else arguments.pointer_bindings(ref_kernel, gen_kernel)
+    for candidate in candidates[:MAX_CANDIDATES]:
         attempt = consider(candidate)
-        for _ in range(3):
-            if attempt.match.score == (0, 0, 0):
+        for _ in range(MAX_ROUNDS):
+            if attempt.match.score[:2] == (0, 0):
                 break
-            refined = _refine(attempt)
+            refined = _refine(attempt) or _contiguous(attempt)
             if refined is None:
                 break
             attempt = consider(refined)
         assert best is not None
+        if best.match.score[:2] != (0, 0):
+            for guess in _guesses(attempt):
+                if consider_better(guess):
+                    break
         if best.match.score[:2] == (0, 0):
             break
     assert best is not None
     return best
+
+
+def _contiguous(attempt: Attempt) -> Binding | None:
+    """Sizes that the generated side does not have, of arrays whose strides it fixes: as if the array were packed."""
+    terms = attempt.reference.terms
+    binding = attempt.binding
+    partners = set(binding.partner.values())
+    bound: dict[int, Term] = {}
+    for base, rank in arguments.array_groups(attempt.reference).items():
+        strides = [attempt.reference.arguments[base + 1 + rank + dim] for dim in range(rank)]
+        values = [terms.value(stride) for stride in strides]
+        values[-1] = values[-1] if values[-1] is not None else 1
+        for dim in range(1, rank):
+            index = base + 1 + dim
+            outer, inner = values[dim - 1], values[dim]
+            if index in partners or binding.reference[index] is not None or outer is None or not inner:
+                continue
+            if outer % inner == 0:
+                bound[index] = terms.const(outer // inner)
+    if not bound:
+        return None
+    reference = [bound.get(index, term) for index, term in enumerate(binding.reference)]
+    return Binding(list(binding.generated), reference, dict(binding.how), dict(binding.partner), dict(binding.grid))
+
+
+def _guesses(attempt: Attempt) -> list[Binding]:
+    """Scalars of the reference that no parameter of the generated side matches: one of the sizes already known."""
+    terms = attempt.reference.terms
+    binding = attempt.binding
+    partners = set(binding.partner.values())
+    used = arguments.used_parameters(attempt.reference)
+    open_scalars = [
+        index
+        for index, param in enumerate(arguments.parameters(attempt.reference))
+        if binding.reference[index] is None
+        and index not in partners
+        and index in used
+        and not arguments.is_pointer(param)
+        and param.type.element.is_int
+    ]
+    known = sorted({term for term in binding.reference if term is not None and terms.value(term) is not None})
+    if not open_scalars or len(open_scalars) > 3 or not known:
+        return []
+    guesses: list[Binding] = []
+    for choice in product(known, repeat=len(open_scalars)):
+        if len(guesses) >= MAX_GUESSES:
+            break
+        reference = list(binding.reference)
+        for index, term in zip(open_scalars, choice, strict=True):
+            reference[index] = term
+        guesses.append(Binding(list(binding.generated), reference, dict(binding.how), dict(binding.partner), dict(binding.grid)))
+    return guesses
 
 
 def _named(terms: Terms, entry: TileOp, binding: list[Term | None], side: SideLaunch | None) -> None:
@@ -324,32 +395,39 @@ def _named(terms: Terms, entry: TileOp, binding: list[Term | None], side: SideLa
 def _refine(attempt: Attempt) -> Binding | None:
     """The binding with what unification of the matched effects adds; None when that is nothing."""
     terms = attempt.reference.terms
-    unifier = arguments.Unifier(terms, attempt.reference, attempt.generated)
+    unifier = arguments.Unifier(attempt.binding, attempt.reference, attempt.generated)
     for pair in (*attempt.match.loads, *attempt.match.pairs):
         unifier.effects(pair.reference.effect, pair.generated.effect)
-    if not unifier.gen and not unifier.ref:
+    if not unifier.gen and not unifier.ref and not unifier.grid:
         return None
     binding = Binding(
         list(attempt.binding.generated),
         list(attempt.binding.reference),
         dict(attempt.binding.how),
         dict(attempt.binding.partner),
+        dict(attempt.binding.grid),
     )
     index_of = {term: index for index, term in enumerate(attempt.reference.arguments)}
     changed = False
+    for axis, size in sorted(unifier.grid.items()):
+        if axis not in binding.grid:
+            binding.grid[axis] = size
+            changed = True
     for index, term in sorted(unifier.ref.items()):
         if binding.reference[index] is None:
             binding.reference[index] = term
             changed = True
-    substitution = {
-        leaf: unifier.ref[index] for leaf, index in unifier.ref_leaves.items() if index in unifier.ref
-    }
+    substitution = {leaf: unifier.ref[index] for leaf, index in unifier.ref_leaves.items() if index in unifier.ref}
     for index, term in sorted(unifier.gen.items()):
-        if binding.generated[index] is not None:
+        old = binding.generated[index]
+        if old is not None and index not in unifier.gen_leaves.values():
             continue
-        if term in index_of:
+        new = terms.subst(term, substitution)
+        if new == old:
+            continue
+        if term in index_of and index not in binding.partner:
             binding.partner[index] = index_of[term]
-        binding.generated[index] = terms.subst(term, substitution)
+        binding.generated[index] = new
         binding.how[index] = "use"
         changed = True
     return binding if changed else None
@@ -366,6 +444,11 @@ def _explain(attempt: Attempt) -> EntryResult:
     result = EntryResult(arguments=arguments.argument_pairs(reference, generated, attempt.binding))
     found: list[Difference] = []
     for pair in attempt.match.pairs:
+        for atom in pair.obligations:
+            line = f"{blame.show(atom)} for all blocks and lanes launched"
+            if line not in result.obligations:
+                result.obligations.append(line)
+                result.equivalences.append(Equivalence("host-bounds", site(reference, pair.reference.effect.op, "mask"), site(generated, pair.generated.effect.op, "mask"), f"equal while the launch keeps {blame.show(atom)}"))
         if not pair.equal:
             found.extend(_explain_pair(blame, pair, result))
     for item in attempt.match.only_reference:
@@ -392,13 +475,11 @@ def _explain(attempt: Attempt) -> EntryResult:
 
 def _names(attempt: Attempt) -> dict[Term, str]:
     terms = attempt.reference.terms
-    names: dict[Term, str] = {}
-    for kernel in (attempt.generated, attempt.reference):
-        for term, name in zip(kernel.arguments, arguments.parameter_names(kernel), strict=True):
-            leaf = terms.single(term)
-            if leaf is not None and terms.kind[leaf] == "arg" and terms.attr[leaf][0] != "array":
-                names[leaf] = name
-    return names
+    return {
+        terms.leaf("arg", kernel.side, index): name
+        for kernel in (attempt.generated, attempt.reference)
+        for index, name in enumerate(arguments.parameter_names(kernel))
+    }
 
 
 def _describe(effect: Any) -> str:
@@ -513,27 +594,8 @@ def _condition_difference(blame: Blame, a: Term, b: Term, pair: EffectPair, resu
     """Masks and path conditions that differ; a guard on block indices alone is the launch's business."""
     terms = blame.terms
     ref_op, gen_op = pair.reference.effect.op, pair.generated.effect.op
-    difference = blame.mask(a, b, ref_op, gen_op)
-    if difference.rule not in ("mask/missing", "mask/extra"):
-        return difference
-    ref_atoms, gen_atoms = terms.conjuncts(a), terms.conjuncts(b)
-    lost = [x for x in ref_atoms if not terms.implies(gen_atoms, x)]
-    added = [x for x in gen_atoms if not terms.implies(ref_atoms, x)]
-    changed = lost or added
-    others = gen_atoms if lost else ref_atoms
-    block_only = all(_block_only(blame, atom) for atom in changed)
-    rivals = [x for x in others if _block_only(blame, x) and any(terms.symbols[x] & terms.symbols[y] for y in changed)]
-    if block_only and not rivals and _front_end(blame.reference) != _front_end(blame.generated):
-        condition = " and ".join(blame.show(atom) for atom in changed)
-        result.obligations.append(f"the grid holds only blocks with {condition}")
-        return replace(difference, rule="mask/guard", impact="none", status="SEMANTIC_EQUIV", note="a condition on the block index only: the host's grid must not go beyond it")
-    return difference
-
-
-def _block_only(blame: Blame, atom: Term) -> bool:
-    terms = blame.terms
-    kinds = {terms.kind[s] for s in terms.symbols[atom]}
-    return "block" in kinds and kinds <= {"block", "arg", "grid"}
+    _ = terms, result
+    return blame.mask(a, b, ref_op, gen_op)
 
 
 def _front_end(kernel: Kernel) -> str:
@@ -609,7 +671,9 @@ def _bound_constants(attempt: Attempt, names: dict[Term, str]) -> list[str]:
             value = terms.value(term)
             if value is not None:
                 lines.append(f"{side} {name} = {value}")
+            elif side == "reference" and term != terms.atom(terms.leaf("arg", 0, index)) and terms.kind[term] == "poly":
+                lines.append(f"{side} {name} = {show(terms, term, names)}")
             elif terms.kind[term] == "fc":
                 lines.append(f"{side} {name} = {floats.show(*terms.attr[term])}")
-    _ = names
+    lines.extend(f"reference grid.{'xyz'[axis]} = {size}" for axis, size in sorted(attempt.binding.grid.items()))
     return lines

@@ -12,8 +12,8 @@ An argument map is a JSON or TOML table from a generated argument to the referen
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from tileir_diff.errors import InputError
 
@@ -25,13 +25,11 @@ if TYPE_CHECKING:
 AXES = ("x", "y", "z")
 INTEGER_KINDS = frozenset({"i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
 FLOAT_KINDS = frozenset({"f16", "bf16", "f32", "f64"})
-_GRID = re.compile(r"grid\.([xyz])")
 
 Grid = tuple[int | None, int | None, int | None]
 
 
-@dataclass(frozen=True, slots=True)
-class ArgValue:
+class ArgValue(NamedTuple):
     """One argument's value: kind "ptr" with the array's name (None: null pointer), or a scalar kind."""
 
     kind: str
@@ -42,20 +40,18 @@ class ArgValue:
         return self.kind == "ptr"
 
 
-@dataclass(frozen=True, slots=True)
-class SideLaunch:
+class SideLaunch(NamedTuple):
     """What is known of one side's launch; None stands for "not given"."""
 
     entry: str | None = None
     grid: Grid = (None, None, None)
     args: tuple[ArgValue | None, ...] | None = None
     """One value per parameter, in the entry's order."""
-    named: Mapping[str, int | float] = field(default_factory=lambda: dict[str, int | float]())
+    named: Mapping[str, int | float] = MappingProxyType({})
     """Scalars by SSA name without `%` ("arg3") or debug name ("n")."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """One launch of the reference and of the generated kernel."""
 
     reference: SideLaunch = SideLaunch()
@@ -64,8 +60,7 @@ class Launch:
     """What the user wrote, for the report."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentMap:
+class ArgumentMap(NamedTuple):
     """Generated argument -> reference argument; None: it has no counterpart.
 
     Arguments are SSA names without `%`, debug names, or decimal positions, as the user wrote them.
@@ -88,7 +83,7 @@ def parse_launch(options: Iterable[str]) -> Launch | None:
             launch = _assign(launch or Launch(), option)
         else:
             launch = _merge(launch, read_launch(option))
-    return None if launch is None else replace(launch, source=", ".join(written))
+    return None if launch is None else launch._replace(source=", ".join(written))
 
 
 def read_launch(path: str) -> Launch:
@@ -148,20 +143,20 @@ def _assign(launch: Launch, option: str) -> Launch:
         known = launch.reference if each == "reference" else launch.generated
         changed = _set(known, name.removeprefix("%"), value, option)
         launch = (
-            replace(launch, reference=changed) if each == "reference" else replace(launch, generated=changed)
+            launch._replace(reference=changed) if each == "reference" else launch._replace(generated=changed)
         )
     return launch
 
 
 def _set(side: SideLaunch, name: str, value: int | float, option: str) -> SideLaunch:
-    axis = _GRID.fullmatch(name)
-    if axis is None:
-        return replace(side, named={**side.named, name: value})
+    head, _, axis = name.partition(".")
+    if head != "grid" or axis not in AXES:
+        return side._replace(named={**side.named, name: value})
     if not isinstance(value, int) or value < 1:
         raise InputError(f"'{option}': a grid size is a positive integer", "--launch")
     grid = list(side.grid)
-    grid[AXES.index(axis[1])] = value
-    return replace(side, grid=(grid[0], grid[1], grid[2]))
+    grid[AXES.index(axis)] = value
+    return side._replace(grid=(grid[0], grid[1], grid[2]))
 
 
 def _merge(old: Launch | None, new: Launch) -> Launch:

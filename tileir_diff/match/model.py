@@ -7,7 +7,7 @@ Everything is ordered: lists keep the order in which the matcher decided, root c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # the dialect is heavy to import, and these records only carry references to its ops
     from collections.abc import Mapping
@@ -16,8 +16,7 @@ if TYPE_CHECKING:  # the dialect is heavy to import, and these records only carr
     from tileir_diff.match.launch import ArgumentMap, Launch
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """One op of one side, and the part of it that a finding points at.
 
     `part` names an operand group or attribute ("mask", "dim"); None points at the whole op.
@@ -63,8 +62,7 @@ class ArgumentPair:
     """given, role, name, use or unmatched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Equivalence:
+class Equivalence(NamedTuple):
     """Something written differently on both sides and treated as equal."""
 
     name: str
@@ -92,8 +90,7 @@ class Comparison:
     """What was not compared, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompareOptions:
+class CompareOptions(NamedTuple):
     """What the user tells the comparison."""
 
     launch: Launch | None = None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.report.quote import place_of
 from tileir_diff.report.result import (
@@ -21,12 +20,13 @@ from tileir_diff.report.result import (
 from tileir_diff.verdict import BLOCKED, FrontEnd, Judged, Judgement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tileir_diff.errors import InputError
     from tileir_diff.match.model import Comparison
 
 
-@dataclass(frozen=True, slots=True)
-class Dump:
+class Dump(NamedTuple):
     """One input as the report needs it."""
 
     path: str
@@ -91,7 +91,7 @@ def blocked_result(reference: Dump, generated: Dump, error: InputError, versions
         assumptions=[],
         not_checked=["everything: the inputs could not be compared"],
         notices=[],
-        summary=Summary(),
+        summary=Summary(0, 0, 0, 0, 0, 0, {}, {}),
         error=ErrorRecord(error.message, error.path, error.line, error.column, error.rule),
         versions=versions,
         timing={},
@@ -136,15 +136,21 @@ def _waived(judged: Judged) -> WaivedRecord:
 
 
 def _summary(findings: list[FindingRecord], judgement: Judgement, equivalences: int) -> Summary:
-    summary = Summary(waived=len(judgement.waived), ignored=len(judgement.ignored), equivalences=equivalences)
-    for finding in findings:
-        summary.critical += finding.severity == "critical"
-        summary.warn += finding.severity == "warn"
-        summary.info += finding.severity == "info"
-        summary.impacts[finding.impact] = summary.impacts.get(finding.impact, 0) + 1
-    for judged in judgement.ignored:
-        rule = judged.finding.rule
-        summary.ignored_rules[rule] = summary.ignored_rules.get(rule, 0) + 1
-    summary.impacts = dict(sorted(summary.impacts.items()))
-    summary.ignored_rules = dict(sorted(summary.ignored_rules.items()))
-    return summary
+    severities = [finding.severity for finding in findings]
+    return Summary(
+        critical=severities.count("critical"),
+        warn=severities.count("warn"),
+        info=severities.count("info"),
+        waived=len(judgement.waived),
+        ignored=len(judgement.ignored),
+        equivalences=equivalences,
+        impacts=_counts(finding.impact for finding in findings),
+        ignored_rules=_counts(judged.finding.rule for judged in judgement.ignored),
+    )
+
+
+def _counts(names: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))

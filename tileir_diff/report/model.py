@@ -5,10 +5,11 @@ The same fields as `tileir_diff.report.result`, with their meaning. Imported onl
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from tileir_diff.report.json_format import as_data, render_json
 
 if TYPE_CHECKING:
     from tileir_diff.report.result import Result
@@ -166,10 +167,8 @@ class Report(_Model):
     @classmethod
     def from_result(cls, result: Result) -> Report:
         """The model of a result record."""
-        return cls.model_validate(asdict(result))
+        return cls.model_validate(as_data(result))
 
     def to_json(self) -> str:
         """As `--format json` prints it."""
-        from tileir_diff.report.json_format import render_json
-
         return render_json(self.model_dump(by_alias=True))

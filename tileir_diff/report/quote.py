@@ -15,7 +15,7 @@ PATTERNS: dict[str, str] = {
     "axis": r"\bdim\s*=\s*-?\d+",
     "condition": r"(?<=\bif )%[\w$.#-]+",
     "element": r":\s*.*$",
-    "padding_value": r"\bpadding_value\s*=\s*\w+",
+    "padding": r"\bpadding_value\s*=\s*\w+",
     "shape": r"\b(?:shape\s*=\s*\[[^\]]*\]|tile=\([^)]*\))",
     "tile": r"\btile=\([^)]*\)",
     "type": r":\s*.*$",

@@ -1,20 +1,18 @@
 """The result of one comparison, ready to print.
 
-Plain records: a text report must not pay for building pydantic models, which costs as much as parsing two
-dumps.
+Named tuples: a text report must not pay for making pydantic models, nor even dataclasses, at import.
 `tileir_diff.report.model` holds the same fields as pydantic models, for the API and the published schema;
 a test compares the two. Field order is the order in JSON.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 SCHEMA = "tileir-diff/1"
 
 
-@dataclass(slots=True)
-class Source:
+class Source(NamedTuple):
     """A line of the kernel's own source."""
 
     file: str
@@ -22,8 +20,7 @@ class Source:
     column: int
 
 
-@dataclass(slots=True)
-class Place:
+class Place(NamedTuple):
     """An op in a dump, with its text as printed there."""
 
     entry: str
@@ -39,8 +36,7 @@ class Place:
     source: Source | None
 
 
-@dataclass(slots=True)
-class FindingRecord:
+class FindingRecord(NamedTuple):
     """One finding, judged."""
 
     rule: str
@@ -59,8 +55,7 @@ class FindingRecord:
     evidence: str
 
 
-@dataclass(slots=True)
-class WaivedRecord:
+class WaivedRecord(NamedTuple):
     """A finding that the project accepts, and why."""
 
     finding: FindingRecord
@@ -69,8 +64,7 @@ class WaivedRecord:
     expires: str | None
 
 
-@dataclass(slots=True)
-class Side:
+class Side(NamedTuple):
     """One of the two inputs."""
 
     path: str
@@ -80,8 +74,7 @@ class Side:
     entries: list[str]
 
 
-@dataclass(slots=True)
-class Pair:
+class Pair(NamedTuple):
     """Two entries that were compared; None: no partner."""
 
     reference: str | None
@@ -89,8 +82,7 @@ class Pair:
     similarity: float
 
 
-@dataclass(slots=True)
-class Argument:
+class Argument(NamedTuple):
     """Arguments that stand for each other."""
 
     reference: list[str]
@@ -98,8 +90,7 @@ class Argument:
     how: str
 
 
-@dataclass(slots=True)
-class EquivalenceRecord:
+class EquivalenceRecord(NamedTuple):
     """Something written differently and treated as equal."""
 
     name: str
@@ -108,24 +99,22 @@ class EquivalenceRecord:
     why: str
 
 
-@dataclass(slots=True)
-class Summary:
+class Summary(NamedTuple):
     """Counts over the whole result."""
 
-    critical: int = 0
-    warn: int = 0
-    info: int = 0
-    waived: int = 0
-    ignored: int = 0
-    equivalences: int = 0
-    impacts: dict[str, int] = field(default_factory=lambda: dict[str, int]())
+    critical: int
+    warn: int
+    info: int
+    waived: int
+    ignored: int
+    equivalences: int
+    impacts: dict[str, int]
     """Findings by impact, waived and ignored ones left out."""
-    ignored_rules: dict[str, int] = field(default_factory=lambda: dict[str, int]())
+    ignored_rules: dict[str, int]
     """Findings that `--select` or `--ignore` took out, by rule: they are counted, never dropped."""
 
 
-@dataclass(slots=True)
-class ErrorRecord:
+class ErrorRecord(NamedTuple):
     """Why a comparison is BLOCKED. Line and column are 0 when the error has no position."""
 
     message: str
@@ -135,8 +124,7 @@ class ErrorRecord:
     rule: str | None
 
 
-@dataclass(slots=True)
-class Result:
+class Result(NamedTuple):
     """All of one comparison."""
 
     schema: str

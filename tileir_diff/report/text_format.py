@@ -160,6 +160,7 @@ def _stat_line(result: Result, index: int) -> str:
     pair = result.pairs[index]
     places = (pair.reference, pair.generated)
     found = [f for f in result.findings if any(p and p.entry in places for p in (f.reference, f.generated))]
+    found = result.findings if len(result.pairs) == 1 else found
     numbers = ", ".join(f"{sum(f.severity == s for f in found)} {s}" for s in ("critical", "warn", "info"))
     return f"{layout.entry_line(result, index)}  {numbers}"
 

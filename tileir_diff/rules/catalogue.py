@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tileir_diff.rules import FAMILIES, family
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tileir_diff.rules.model import Detail, Family
 
 HEADINGS = ("## What it does", "## Why it matters", "## Example", "## Known problems")
@@ -23,17 +25,19 @@ def details() -> list[tuple[str, Detail]]:
     ]
 
 
-def as_text() -> str:
-    """One line a rule: name, impact, message."""
-    rows = details()
-    width = max(len(name) for name, _ in rows)
-    return "".join(f"{name:<{width}}  {record.impact:<9}  {record.message}\n" for name, record in rows)
+def as_text(lints: Mapping[str, tuple[str, str]]) -> str:
+    """One line a rule: name, impact, message. `lints` gives severity and first line of each lint."""
+    rows = [(name, record.impact, record.message) for name, record in details()]
+    rows += [(name, severity, title) for name, (severity, title) in lints.items()]
+    width = max(len(name) for name, _, _ in rows)
+    return "".join(f"{name:<{width}}  {level:<9}  {text}\n" for name, level, text in rows)
 
 
-def as_json() -> str:
+def as_json(lints: Mapping[str, tuple[str, str]]) -> str:
+    """The same with effects and fixes."""
     import json
 
-    rows = [
+    rules = [
         {
             "rule": name,
             "impact": record.impact,
@@ -43,7 +47,10 @@ def as_json() -> str:
         }
         for name, record in details()
     ]
-    return json.dumps({"schema": "tileir-rules/1", "rules": rows}, indent=2) + "\n"
+    listed = [
+        {"rule": name, "severity": severity, "title": title} for name, (severity, title) in lints.items()
+    ]
+    return json.dumps({"schema": "tileir-rules/1", "rules": rules, "lints": listed}, indent=2) + "\n"
 
 
 def page(rule: str) -> str | None:

@@ -5,8 +5,8 @@ Impacts are ordered: a finding's impact is the worst that the difference can do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +27,7 @@ def impact_rank(impact: str) -> int:
     return IMPACTS.index(impact) if impact in IMPACTS else len(IMPACTS) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(NamedTuple):
     """One pattern of a family: `mask/missing` is the detail "missing" of "mask".
 
     `message`, `effect` and `fix` are templates over `expected`, `actual`, `op`, `at` and the difference's
@@ -40,12 +39,11 @@ class Detail:
     message: str
     effect: str
     fix: str
-    fixes: Mapping[str, str] = field(default_factory=lambda: dict[str, str]())
+    fixes: Mapping[str, str] = MappingProxyType({})
     """The fix in the words of one front end, by its name: {"cutile-rust": "pass `Some(mask)` ..."}."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A difference as one rule sees it. Severity and cause are added by the verdict."""
 
     rule: str

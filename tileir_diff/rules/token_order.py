@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DETAILS: Mapping[str, Detail] = {
+    "changed": Detail(
+        impact="logic",
+        message="the {op} waits for {actual}; in the reference for {expected}",
+        effect="other accesses may happen in either order",
+        fix="take the token of {expected}{at}",
+    ),
     "extra": Detail(
         impact="hint",
         message="the {op} waits for {actual}; in the reference it does not",

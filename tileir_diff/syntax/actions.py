@@ -1,4 +1,6 @@
-"""Reduce actions of the grammar: one method a rule, called while the text is parsed; no tree is built in between.
+"""Reduce actions of the grammar: one method a rule, called while the text is parsed.
+
+No tree is built in between.
 
 Every method takes the rule's children with all tokens kept, so positions in `c` follow the grammar text.
 """
@@ -17,8 +19,8 @@ from tileir_diff.syntax.nodes import (
     OpNode,
     Pair,
     RegionNode,
-    ShapeGroup,
     Shaped,
+    ShapeGroup,
     Signature,
     SyntaxFile,
     Term,
@@ -26,7 +28,7 @@ from tileir_diff.syntax.nodes import (
 )
 
 
-class MisplacedToken(Exception):
+class MisplacedToken(Exception):  # noqa: N818  (the parser makes a Problem of it)
     """A token that the grammar lets pass and the syntax does not; the parser turns it into an InputError."""
 
     def __init__(self, message: str, token: Token) -> None:
@@ -78,7 +80,11 @@ class Actions:
                     elif type(last) is Listing:
                         node.end = last.end
                     elif type(last) is Pair:
-                        node.end = last.value.end_pos if type(last.value) is Token else getattr(last.value, "end", node.end)
+                        node.end = (
+                            last.value.end_pos
+                            if type(last.value) is Token
+                            else getattr(last.value, "end", node.end)
+                        )
             elif kind is Group:
                 node.arguments = child
             elif child.type == "LOC":

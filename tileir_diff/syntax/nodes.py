@@ -5,9 +5,10 @@ Leaves are `lark.Token`s (a `str` with `type`, `start_pos`, `end_pos`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lark import Token
+if TYPE_CHECKING:
+    from lark import Token
 
 
 class Pair:
@@ -111,7 +112,11 @@ class Signature:
     __slots__ = ("bindings", "results", "start", "types")
 
     def __init__(
-        self, start: int, types: list[Token] | None, results: list[Token] | None, bindings: Group | None = None
+        self,
+        start: int,
+        types: list[Token] | None,
+        results: list[Token] | None,
+        bindings: Group | None = None,
     ) -> None:
         self.start = start
         self.types = types
@@ -132,7 +137,10 @@ class RegionNode:
 
 
 class OpNode:
-    """One op. `start` and `end` are the offsets of its head: results up to the types, without location and regions."""
+    """One op. `start` and `end` are the offsets of its head.
+
+    Results up to the types, without location and regions.
+    """
 
     __slots__ = (
         "arguments", "attributes", "end", "items", "location", "name", "name_start", "regions", "results",

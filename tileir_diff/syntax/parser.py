@@ -1,6 +1,7 @@
 """Parses dumps with the Lark grammar, from its saved LALR tables.
 
-The tables (`tables.json`) are made from the grammar by `python -m tileir_diff.syntax.generate`; a test keeps the two in step.
+The tables (`tables.json`) are made from the grammar by `python -m tileir_diff.syntax.generate`; a test keeps
+the two in step.
 """
 
 from __future__ import annotations
@@ -8,15 +9,17 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from tileir_diff.syntax.actions import Actions, MisplacedToken
-from tileir_diff.syntax.nodes import SyntaxFile, Term
 from tileir_diff.syntax.source import Problem, SourceText
 from tileir_diff.syntax.words import describe_expected, describe_found, explain_characters
+
+if TYPE_CHECKING:
+    from tileir_diff.syntax.nodes import SyntaxFile, Term
 
 TABLES = Path(__file__).with_name("tables.json")
 STARTS = ["file", "body", "location"]
@@ -30,7 +33,10 @@ OPTIONS: dict[str, Any] = {
 
 
 def parse_file_syntax(source: SourceText) -> SyntaxFile:
-    """The syntax of a whole dump. Raises InputError with the position of the first thing that cannot be read."""
+    """The syntax of a whole dump.
+
+    Raises InputError with the position of the first thing that cannot be read.
+    """
     _, actions = _parser()
     actions.aliases = {}
     try:
@@ -78,15 +84,14 @@ def _offset(token: Token) -> int:
 @cache
 def _parser() -> tuple[Lark, Actions]:
     actions = Actions()
-    saved = json.loads(TABLES.read_text(encoding="utf-8"))
-    data, memo = restore(saved["data"]), restore(saved["memo"])
-    return Lark._load_from_dict(data, memo, transformer=actions), actions  # pyright: ignore[reportPrivateUsage]
+    saved = restore(json.loads(TABLES.read_text(encoding="utf-8")))
+    parser: Any = Lark
+    return parser._load_from_dict(saved["data"], saved["memo"], transformer=actions), actions
 
 
-def restore(value: Any) -> Any:
-    """Undoes what JSON does to the tables: integer keys become strings."""
-    if isinstance(value, dict):
-        return {int(key) if key.isdigit() else key: restore(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [restore(item) for item in value]
-    return value
+def restore(saved: dict[str, Any]) -> dict[str, Any]:
+    """Undoes what JSON does to the tables: numbers that were keys became strings. Changes its argument."""
+    saved["memo"] = {int(key): item for key, item in saved["memo"].items()}
+    tables = saved["data"]["parser"]["parser"]
+    tables["states"] = {int(key): item for key, item in tables["states"].items()}
+    return saved

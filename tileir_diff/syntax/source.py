@@ -52,10 +52,11 @@ class SourceText:
         return InputError(message, self.path, line, column, self.line_at(offset), rule)
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818  (an error once it knows its file)
     """A fault in a piece of text; `offset` counts from the start of that piece.
 
-    Pieces nest (a type in a type in an op): `with Problem.shifted(n)` moves the offsets of a part to those of its whole.
+    Pieces nest (a type in a type in an op): `with Problem.shifted(n)` moves the offsets of a part to those of
+    its whole.
     """
 
     def __init__(self, message: str, offset: int = 0) -> None:

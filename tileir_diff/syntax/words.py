@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from lark import Token
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lark import Token
 
 NAMES = {
     "ANGLE": "'<...>'",
@@ -39,14 +42,30 @@ NAMES = {
     "$END": "the end of the input",
 }
 # What comes first when a state accepts many tokens: punctuation says more than "a name".
-ORDER = ("RPAR", "RSQB", "RBRACE", "EQUAL", "COLON", "COMMA", "ARROW", "LPAR", "LBRACE", "SSA", "ANGLED", "RESULTS", "NUMBER")
+ORDER = (
+    "RPAR",
+    "RSQB",
+    "RBRACE",
+    "EQUAL",
+    "COLON",
+    "COMMA",
+    "ARROW",
+    "LPAR",
+    "LBRACE",
+    "SSA",
+    "ANGLED",
+    "RESULTS",
+    "NUMBER",
+)
 LIMIT = 4
 EXCERPT = 40
 
 
 def describe_expected(expected: Iterable[str]) -> str:
     """`expected ':', ',' or a value`: at most four alternatives, the most telling first."""
-    ranked = sorted(set(expected), key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    ranked = sorted(
+        set(expected), key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)
+    )
     words: list[str] = []
     for name in ranked:
         word = NAMES.get(name, f"'{name.lower()}'")
@@ -74,4 +93,4 @@ def explain_characters(text: str, offset: int) -> str:
         return f"'{char}' is not closed, or nested too deeply"
     if text.startswith("//", offset):
         return "comment is not closed"
-    return f"unexpected character {ascii(char)}"
+    return f"unexpected character {char!a}"

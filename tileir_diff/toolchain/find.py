@@ -1,4 +1,7 @@
-"""Finds `tileirdisasm`, `tileiras` and their kin: in TILEIR_TOOLCHAIN, beside an installed `nvidia` package, on PATH."""
+"""Finds `tileirdisasm`, `tileiras` and their kin.
+
+In TILEIR_TOOLCHAIN, beside an installed `nvidia` package, on PATH.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from pathlib import Path
 from typing import Final
 
 SETTING: Final = "TILEIR_TOOLCHAIN"
-# Where a toolkit keeps its programs below the folder that the setting names: the toolkit itself, or a `pip --target` folder.
+# Where a toolkit keeps its programs below the folder that the setting names: the toolkit itself, or a `pip
+# --target` folder.
 BIN_FOLDERS: Final = ("bin", "nvidia/cu13/bin", ".")
 
 

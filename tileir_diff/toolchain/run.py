@@ -13,7 +13,8 @@ from tileir_diff.toolchain.find import SETTING, find_tool
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
-# The assembler and its kin load libraries of another toolkit that these name, and then fail without saying why.
+# The assembler and its kin load libraries of another toolkit that these name, and then fail without saying
+# why.
 MISLEADING: Final = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
 TIMEOUT: Final = 60.0  # seconds; the disassembler takes milliseconds
 
@@ -24,20 +25,35 @@ def environment() -> dict[str, str]:
 
 
 def disassemble(bytecode: bytes, path: str) -> str:
-    """The text of Tile IR bytecode, with source locations. Raises InputError when there is no disassembler or it refuses."""
+    """The text of Tile IR bytecode, with source locations.
+
+    Raises InputError when there is no disassembler or it refuses.
+    """
     import tempfile
 
     tool = find_tool("tileirdisasm")
     if tool is None:
-        wanted = f"{SETTING}={os.environ[SETTING]}" if os.environ.get(SETTING) else f"beside an installed nvidia package or on PATH; set {SETTING}"
-        raise InputError(f"this is Tile IR bytecode, and no tileirdisasm was found to read it ({wanted})", path)
+        wanted = (
+            f"{SETTING}={os.environ[SETTING]}"
+            if os.environ.get(SETTING)
+            else f"beside an installed nvidia package or on PATH; set {SETTING}"
+        )
+        raise InputError(
+            f"this is Tile IR bytecode, and no tileirdisasm was found to read it ({wanted})", path
+        )
     with tempfile.TemporaryDirectory(prefix="tileir-diff-") as folder:
         file = Path(folder, "input.tilebc")
         file.write_bytes(bytecode)
         result = _run([str(tool), "-g", str(file)], path)
     if result.returncode != 0 or not result.stdout.strip():
-        lines = [line.removeprefix("error: ").strip() for line in result.stderr.decode("utf-8", "replace").splitlines()]
-        reasons = "; ".join(dict.fromkeys(line for line in lines if line)) or f"exit status {result.returncode}, no message"
+        lines = [
+            line.removeprefix("error: ").strip()
+            for line in result.stderr.decode("utf-8", "replace").splitlines()
+        ]
+        reasons = (
+            "; ".join(dict.fromkeys(line for line in lines if line))
+            or f"exit status {result.returncode}, no message"
+        )
         raise InputError(f"tileirdisasm refuses this bytecode: {reasons}", path)
     return result.stdout.decode("utf-8", "replace")
 
@@ -55,7 +71,10 @@ def _run(command: list[str], path: str) -> CompletedProcess[Any]:
 
 @cache
 def tool_version(name: str) -> str | None:
-    """What a tool says of itself, such as "13.4.92"; None when it is not there or says nothing of the kind."""
+    """What a tool says of itself, such as "13.4.92";
+
+    None when it is not there or says nothing of the kind.
+    """
     import re
 
     tool = find_tool(name)

@@ -6,9 +6,8 @@ one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.rules.model import impact_rank
 from tileir_diff.verdict.config import Waiver
@@ -47,8 +46,7 @@ OWNERS = {
 """Who has to act, by cause. A difference in structure is the port's own until evidence says otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """What the user and the project decided."""
 
     fail_on: str = "edge"
@@ -59,8 +57,7 @@ class Policy:
     """The day on which waivers are judged; None: waivers never expire."""
 
 
-@dataclass(slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A finding with what the verdict makes of it."""
 
     finding: Finding
@@ -69,11 +66,10 @@ class Judged:
     owner: str | None
     evidence: str
     fix: str
-    waiver: Waiver | None = None
+    waiver: Waiver | None
 
 
-@dataclass(slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The verdict and the findings behind it."""
 
     verdict: str
@@ -84,7 +80,7 @@ class Judgement:
     waived: list[Judged]
     ignored: list[Judged]
     """Those that `--select` or `--ignore` took out."""
-    notices: list[str] = field(default_factory=lambda: list[str]())
+    notices: list[str]
     """Waivers that expired or that nothing needed; they never change the verdict."""
 
 
@@ -107,8 +103,7 @@ def judge(
     ignored: list[Judged] = []
     waivers = _Waivers(policy)
     for finding in findings:
-        judged = _judged(finding, policy, front_end)
-        judged.waiver = waivers.accepts(finding)
+        judged = _judged(finding, policy, front_end, waivers.accepts(finding))
         if not policy.selection.includes(finding.rule):
             ignored.append(judged)
         elif judged.waiver is not None:
@@ -128,7 +123,7 @@ def severity_of(impact: str, fail_on: str = "edge") -> str:
     return "critical" if impact_rank(impact) >= impact_rank(fail_on) else "warn"
 
 
-def _judged(finding: Finding, policy: Policy, front_end: FrontEnd) -> Judged:
+def _judged(finding: Finding, policy: Policy, front_end: FrontEnd, waiver: Waiver | None) -> Judged:
     severity = severity_of(finding.impact, policy.fail_on)
     equivalent = finding.impact == "none" or (finding.status == "SEMANTIC_EQUIV" and severity != "critical")
     cause = "equivalent" if equivalent else "translation"
@@ -139,6 +134,7 @@ def _judged(finding: Finding, policy: Policy, front_end: FrontEnd) -> Judged:
         owner=OWNERS.get(cause),
         evidence=finding.evidence,
         fix=finding.fix,
+        waiver=waiver,
     )
     gap = matching_gap(finding, front_end) if cause == "translation" else None
     return judged if gap is None else _with_gap(judged, gap, front_end)
@@ -149,15 +145,13 @@ def _with_gap(judged: Judged, gap: Gap, front_end: FrontEnd) -> Judged:
     text = f"known gap {gap.id} of {front_end.name}{' ' if gap.versions else ''}{gap.versions}: {gap.reason}"
     if gap.has_version(front_end.version) is None:
         hint = f"version not known, name it with --front-end generated={front_end.name}@VERSION"
-        judged.evidence = _join(judged.evidence, f"{text} ({hint})")
-        return judged
-    judged.cause = "known-gap"
-    judged.owner = "kernel" if gap.workaround else None
-    judged.evidence = _join(judged.evidence, text)
-    judged.fix = (
-        gap.workaround or f"none in {front_end}: {gap.reason}; waive it, or wait for a version that can"
+        return judged._replace(evidence=_join(judged.evidence, f"{text} ({hint})"))
+    return judged._replace(
+        cause="known-gap",
+        owner="kernel" if gap.workaround else None,
+        evidence=_join(judged.evidence, text),
+        fix=gap.workaround or f"none in {front_end}: {gap.reason}; waive it, or wait for a version that can",
     )
-    return judged
 
 
 def _join(first: str, second: str) -> str:

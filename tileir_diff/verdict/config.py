@@ -16,13 +16,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from datetime import date, datetime
-from typing import cast
+from typing import NamedTuple, cast
 
 from tileir_diff.errors import InputError
-
-_MAY_HAVE_SETTINGS = re.compile(r"^\[tool\]|\btool\b.*tileir-diff", re.MULTILINE)
 
 FILE = "tileir-diff.toml"
 PROJECT = "pyproject.toml"
@@ -30,8 +27,7 @@ KEYS = ("fail-on", "ignore", "select", "strict", "waivers")
 WAIVER_KEYS = ("expires", "kernel", "reason", "rule")
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
+class Waiver(NamedTuple):
     """One accepted difference. `rule` and `kernel` are globs."""
 
     rule: str
@@ -43,8 +39,7 @@ class Waiver:
         return f"waiver of {self.rule} for {self.kernel} ({self.reason})"
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """Settings of a project; None: not set there."""
 
     path: str = ""
@@ -81,7 +76,7 @@ def read_config(path: str) -> Config:
     except UnicodeDecodeError:
         raise InputError("cannot read: not UTF-8 text", path) from None
     is_project = os.path.basename(path) == PROJECT
-    if is_project and not _MAY_HAVE_SETTINGS.search(text):
+    if is_project and not re.search(r"^\[tool\]|\btool\b.*tileir-diff", text, re.MULTILINE):
         return Config()  # most projects: spares the import below
     import tomllib
 

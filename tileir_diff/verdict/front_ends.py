@@ -6,8 +6,7 @@ Needed for the wording of a fix and for the known gaps; never for what counts as
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,28 +24,29 @@ SUFFIXES = {
 }
 """Suffix of the file that debug locations name."""
 
-PRODUCERS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"nvcc|Cuda compilation tools", re.IGNORECASE), "tile-cpp"),
-    (re.compile(r"cutile[- ]?rs|cutile[- ]?rust", re.IGNORECASE), "cutile-rust"),
-    (re.compile(r"cutile[- ]?python|cuda[-_.]tile", re.IGNORECASE), "cutile-python"),
-    (re.compile(r"cutile\.jl|julia", re.IGNORECASE), "cutile-julia"),
-    (re.compile(r"triton", re.IGNORECASE), "triton"),
+PRODUCERS = (
+    ("nvcc", "tile-cpp"),
+    ("cuda compilation tools", "tile-cpp"),
+    ("cutile-rs", "cutile-rust"),
+    ("cutile-rust", "cutile-rust"),
+    ("cutile.jl", "cutile-julia"),
+    ("julia", "cutile-julia"),
+    ("triton", "triton"),
+    ("cutile-python", "cutile-python"),
+    ("cuda-tile", "cutile-python"),
+    ("cuda.tile", "cutile-python"),
 )
-"""What the producer string of the module, or the `// Producer:` line of nvcc, says."""
+"""What the producer string of the module, or the `// Producer:` line of nvcc, holds; in lower case."""
 
-NAMES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"^_Z\d*"), "tile-cpp"),  # Itanium mangling
-    (re.compile(r"_Kt\d+_"), "cutile-python"),  # the signature that cuTile Python appends
-    (re.compile(r"_entry$"), "cutile-rust"),
+NAMES = (
+    (r"^_Z", "tile-cpp"),  # Itanium mangling
+    (r"_Kt\d+_", "cutile-python"),  # the signature that cuTile Python appends
+    (r"_entry$", "cutile-rust"),
 )
 """How each front end forms the symbol of an entry."""
 
-_VERSION = re.compile(r"\bV?(\d+\.\d+(?:\.\d+)?)\b")
-_PRODUCER_LINE = re.compile(r"^//\s*Producer:(.*)$", re.MULTILINE)
 
-
-@dataclass(frozen=True, slots=True)
-class FrontEnd:
+class FrontEnd(NamedTuple):
     """Name ("cutile-rust", ...; empty: not known) and version (empty: not known)."""
 
     name: str = UNKNOWN
@@ -62,9 +62,9 @@ def recognise(producer: str, entries: Iterable[str], files: Iterable[str]) -> Fr
     `files` are the names in debug locations. Triton writes `.py` too, so a Python file counts only after
     the symbols.
     """
-    for pattern, name in PRODUCERS:
-        if pattern.search(producer):
-            version = _VERSION.search(producer)
+    for word, name in PRODUCERS:
+        if word in producer.lower():
+            version = re.search(r"\bV?(\d+\.\d+(?:\.\d+)?)\b", producer)
             return FrontEnd(name, version[1] if version else "")
     suffixes = [_suffix(file) for file in files]
     for suffix in suffixes:
@@ -72,15 +72,17 @@ def recognise(producer: str, entries: Iterable[str], files: Iterable[str]) -> Fr
             return FrontEnd(SUFFIXES[suffix])
     for entry in entries:
         for pattern, name in NAMES:
-            if pattern.search(entry):
+            if re.search(pattern, entry):
                 return FrontEnd(name)
     return FrontEnd(SUFFIXES[".py"]) if ".py" in suffixes else FrontEnd()
 
 
 def producer_line(text: str) -> str:
     """The producer that a `// Producer:` comment at the head of a dump names, else an empty string."""
-    found = _PRODUCER_LINE.search(text[:2000])
-    return found[1].strip() if found else ""
+    for line in text[:2000].splitlines():
+        if line.startswith("//") and line[2:].lstrip().startswith("Producer:"):
+            return line.partition("Producer:")[2].strip()
+    return ""
 
 
 def parse_front_end(text: str) -> FrontEnd:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from tileir_diff.verdict.front_ends import FrontEnd, version_key
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from tileir_diff.rules.model import Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """One entry of the catalogue; see the head of known_gaps.toml."""
 
     id: str

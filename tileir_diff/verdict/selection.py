@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -11,8 +10,7 @@ if TYPE_CHECKING:
 ALL = "ALL"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Prefixes of `family/detail`. An empty `select` selects everything."""
 
     select: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from tileir_diff.dialect.ops import (
     atomic,
@@ -19,11 +20,13 @@ from tileir_diff.dialect.ops import (
     token,
     view,
 )
-from tileir_diff.dialect.spec import OpSpec
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.spec import OpSpec
 
 TABLES = (
-    structure.OPS, shape.OPS, integer.OPS, floating.OPS, math.OPS, conversion.OPS, mma.OPS, reduction.OPS, control.OPS,
-    memory.OPS, view.OPS, atomic.OPS, token.OPS,
+    structure.OPS, shape.OPS, integer.OPS, floating.OPS, math.OPS, conversion.OPS, mma.OPS, reduction.OPS,
+    control.OPS, memory.OPS, view.OPS, atomic.OPS, token.OPS,
 )  # fmt: skip
 
 OPS: dict[str, OpSpec] = {spec.name: spec for table in TABLES for spec in table}

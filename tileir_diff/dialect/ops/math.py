@@ -12,7 +12,9 @@ OPS = (
     op("tan", "source", UNARY, doc="Tangent: `tan %a : tile<4xf32>`."),
     op("log", "source", UNARY, doc="Natural logarithm: `log %a : tile<4xf32>`."),
     op("log2", "source", UNARY, doc="Logarithm to base 2: `log2 %a : tile<4xf32>`."),
-    op("atan2", "lhs rhs", "lhs=rhs=result", since="13.2", doc="Angle of the point (rhs, lhs): `atan2 %y, %x : tile<4xf32>`."),
+    op("atan2", "lhs rhs", "lhs=rhs=result", since="13.2",
+       doc="Angle of the point (rhs, lhs): `atan2 %y, %x : tile<4xf32>`."),
     op("fpowf", "lhs rhs", "lhs=rhs=result", doc="Power; `pow` before 13.4: `fpowf %a, %b : tile<4xf32>`."),
-    op("fpowi", "lhs rhs", "lhs=result, rhs", since="13.4", doc="Power with a whole exponent: `fpowi %a, %n : tile<4xf32>, tile<4xi32>`."),
+    op("fpowi", "lhs rhs", "lhs=result, rhs", since="13.4",
+       doc="Power with a whole exponent: `fpowi %a, %n : tile<4xf32>, tile<4xi32>`."),
 )  # fmt: skip

@@ -16,12 +16,14 @@ ALIGNMENT = AttributeSpec("alignment", "pair", "int", default=REQUIRED, key="ali
 IS_GLOBAL = AttributeSpec("is_global", "flag", "bool", ("global",), False, odsname="global")
 
 OPS = (
-    op("load_ptr_tko", "source mask? padding? token?", "source, mask, padding -> tile, result_token", MEMORY_ORDERING,
-       MEMORY_SCOPE, HINTS, results="tile result_token", effect=TOKEN_ORDERED,
-       form="@memory_ordering @memory_scope $source, $mask, $padding token=$token @hints", custom="pointer_load",
-       doc="Reads where the mask is set: `%x, %t = load_ptr_tko weak %p, %m, %pad token=%t0 : ... -> ..., token`."),
-    op("store_ptr_tko", "destination value mask? token?", "destination, value, mask -> result_token", MEMORY_ORDERING,
-       MEMORY_SCOPE, HINTS, results="result_token", effect=TOKEN_ORDERED,
+    op("load_ptr_tko", "source mask? padding? token?", "source, mask, padding -> tile, result_token",
+       MEMORY_ORDERING, MEMORY_SCOPE, HINTS, results="tile result_token", effect=TOKEN_ORDERED,
+       form="@memory_ordering @memory_scope $source, $mask, $padding token=$token @hints",
+       custom="pointer_load",
+       doc="Reads where the mask is set: `%x, %t = load_ptr_tko weak %p, %m, %pad token=%t0 : ... -> ..., "
+           "token`."),
+    op("store_ptr_tko", "destination value mask? token?", "destination, value, mask -> result_token",
+       MEMORY_ORDERING, MEMORY_SCOPE, HINTS, results="result_token", effect=TOKEN_ORDERED,
        form="@memory_ordering @memory_scope $destination, $value, $mask token=$token @hints",
        doc="Writes where the mask is set: `%t = store_ptr_tko weak %p, %x, %m token=%t0 : ... -> token`."),
     op("alloca", "", "result", NUM_ELEM, ALIGNMENT, IS_GLOBAL, since="13.3", effect=UNKNOWN,

@@ -5,7 +5,13 @@ from tileir_diff.dialect.spec import HINTS, REQUIRED, SYM_NAME, SYMBOL, TERMINAT
 PRODUCER = AttributeSpec("producer", "generic", "string", odsname="producer", since="13.3")
 FUNCTION_TYPE = AttributeSpec("function_type", "operands", "type", odsname="function_type")
 VISIBILITY = AttributeSpec(
-    "visibility", "keyword", "enum", ("public", "private"), "public", odsname="symbol_visibility", since="13.3"
+    "visibility",
+    "keyword",
+    "enum",
+    ("public", "private"),
+    "public",
+    odsname="symbol_visibility",
+    since="13.3",
 )
 CONSTANT = AttributeSpec("constant", "flag", "bool", default=False, odsname="constant", since="13.3")
 ALIGNMENT = AttributeSpec("alignment", "pair", "int", default=0, key="alignment", odsname="alignment")
@@ -14,22 +20,24 @@ ELEMENTS = AttributeSpec("value", "elements", "elements", default=REQUIRED, odsn
 GLOBAL_NAME = AttributeSpec("sym_name", "symbol", "string", default=REQUIRED, odsname="name")
 
 OPS = (
-    op("module", "", "", SYM_NAME.with_(default=""), PRODUCER, results="", effect=UNKNOWN, regions=1, custom="module",
-       doc="Holds globals and entries: `cuda_tile.module @m { ... }`."),
-    op("entry", "", "", SYM_NAME, FUNCTION_TYPE, HINTS, results="", effect=UNKNOWN, regions=1, terminator="return",
-       implicit=True, custom="function",
+    op("module", "", "", SYM_NAME.with_(default=""), PRODUCER, results="", effect=UNKNOWN, regions=1,
+       custom="module", doc="Holds globals and entries: `cuda_tile.module @m { ... }`."),
+    op("entry", "", "", SYM_NAME, FUNCTION_TYPE, HINTS, results="", effect=UNKNOWN, regions=1,
+       terminator="return", implicit=True, custom="function",
        doc="A kernel; its block arguments are its parameters: `entry @k(%a: tile<ptr<f32>>) { ... }`."),
-    op("testing$func", "", "", SYM_NAME, FUNCTION_TYPE, results="", effect=UNKNOWN, regions=1, terminator="return",
-       implicit=True, custom="function",
+    op("testing$func", "", "", SYM_NAME, FUNCTION_TYPE, results="", effect=UNKNOWN, regions=1,
+       terminator="return", implicit=True, custom="function",
        doc="A function of the dialect's own tests: `testing$func @f(%a: tile<i32>) -> tile<i32> { ... }`."),
-    op("global", "", "result", VISIBILITY, CONSTANT, SYM_NAME, ALIGNMENT, ELEMENTS.with_(default=None), TYPE, results="",
-       effect=SYMBOL, custom="elements",
-       doc="A variable in device memory: `global private constant @g alignment = 16 <f32: [1.0, 2.0]> : tile<2xf32>`."),
+    op("global", "", "result", VISIBILITY, CONSTANT, SYM_NAME, ALIGNMENT, ELEMENTS.with_(default=None),
+       TYPE, results="", effect=SYMBOL, custom="elements",
+       doc="A variable in device memory: `global private constant @g alignment = 16 <f32: [1.0, 2.0]> : "
+           "tile<2xf32>`."),
     op("get_global", "", "result", GLOBAL_NAME, doc="Address of a global: `get_global @g : tile<ptr<f32>>`."),
     op("get_tile_block_id", "", "results", results="blockId_x blockId_y blockId_z",
        doc="Position of this block in the grid, unsigned: `%x, %y, %z = get_tile_block_id : tile<i32>`."),
     op("get_num_tile_blocks", "", "results", results="gridSize_x gridSize_y gridSize_z",
        doc="Size of the grid, unsigned: `%x, %y, %z = get_num_tile_blocks : tile<i32>`."),
-    op("constant", "", "result", ELEMENTS, custom="elements", doc="A literal: `constant <i32: 42> : tile<4xi32>`."),
+    op("constant", "", "result", ELEMENTS, custom="elements",
+       doc="A literal: `constant <i32: 42> : tile<4xi32>`."),
     op("return", "operands*", "operands", results="", effect=TERMINATOR, doc="Ends an entry: `return`."),
 )  # fmt: skip

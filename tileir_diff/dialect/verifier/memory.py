@@ -105,7 +105,7 @@ def _alloca(op: TileOp) -> Broken | None:
 _ORDER: dict[str, tuple[Constraint, ...]] = {name: (memory_order,) for name in ORDERINGS}
 CONSTRAINTS: Constraints = {
     **_ORDER,
-    "load_ptr_tko": (memory_order, _load),
-    "store_ptr_tko": (memory_order, _store),
+    "load_ptr_tko": (_load, memory_order),
+    "store_ptr_tko": (_store, memory_order),
     "alloca": (_alloca,),
 }

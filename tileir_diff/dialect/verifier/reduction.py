@@ -92,10 +92,10 @@ def _region_arguments(op: TileOp) -> Broken | None:
 
 def reduction_yield(terminator: TileOp, parent: TileOp) -> Broken | None:
     """The `yield` of a reduction gives one scalar per operand."""
-    if not parent.operands:
-        return None  # The reduction itself is to blame.
     found = [operand.type for operand in terminator.operands]
-    expected = [Tile((), operand.type.element) for operand in parent.operands]
+    expected = [Tile((), operand.type.element) for operand in parent.operands if isinstance(operand.type, Tile)]
+    if not expected or len(expected) != len(parent.operands):
+        return None  # The reduction itself is to blame.
     if found != expected:
         wanted, got = ", ".join(map(str, expected)), ", ".join(map(str, found)) or "nothing"
         return Broken("reduce/yield", f"the region of `{parent.short}` yields {wanted}, found {got}")

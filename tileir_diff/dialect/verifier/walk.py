@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 # In the order in which constraints of one op are tried.
 _AREAS = (
     reduction,
-    memory,
     atomics,
     views,
+    memory,
     elementwise,
     float_modes,
     integer,
@@ -149,10 +149,7 @@ class Verifier:
         return self._types[key]
 
     def _report(self, op: TileOp, broken: Broken) -> None:
-        try:
-            span = op.part_span(_group(op, broken.part)) if broken.part is not None else None
-        except ModuleNotFoundError:
-            span = None
+        span = op.part_span(_group(op, broken.part)) if broken.part is not None else None
         span = span or op.span
         self.errors.append(CheckError(broken.rule, broken.message, span.line, span.column))
 

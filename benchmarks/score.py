@@ -1,0 +1,302 @@
+"""How much the comparison finds, and how often it cries wolf.
+
+    python -m benchmarks.score corpus FOLDER...            a dump against itself and its re-exports
+    python -m benchmarks.score self FOLDER...              mutants of a dump against the dump
+    python -m benchmarks.score pairs FOLDER...             pairs of two front ends against their notes
+    python -m benchmarks.score mutants-on-pairs FOLDER...  mutants of one side of a pair against the other
+
+Exit status 0 whatever the figures: thresholds belong to whoever reads them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.data import Pair, data_folder, dumps, pairs, re_exports
+from benchmarks.judge import Found, Outcome, judge_texts
+from benchmarks.mutate import DEFECT, HARMLESS, HINT, Mutant, Rejects, mutants
+from benchmarks.notes import supported
+from benchmarks.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DEFECT_COLUMNS = ("found", "critical", "one_critical", "on_line", "one_on_line", "family", "crashed")
+HINT_COLUMNS = ("warned", "family", "no_critical", "crashed")
+HARMLESS_COLUMNS = ("silent", "passed", "crashed")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.score", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("what", choices=("corpus", "self", "pairs", "mutants-on-pairs"))
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--per-kind", type=int, default=1, help="mutants of each kind in one dump")
+    parser.add_argument("--per-file", type=int, help="mutants of one dump in all")
+    parser.add_argument("--sample", type=int, help="only so many dumps or pairs")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", default="", help="only these kinds of mutants, comma-separated")
+    parser.add_argument("--no-launch", action="store_true", help="give no launch facts for pairs")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument("--failures", type=Path, help="write every miss and false alarm here")
+    parser.add_argument("--keep", type=Path, help="write the text of missed mutants into this folder")
+    options = parser.parse_args(arguments)
+    if not options.folders:
+        options.folders = default_folders(options.what)
+    start = time.perf_counter()
+    scores = {
+        "corpus": score_corpus,
+        "self": score_self,
+        "pairs": score_pairs,
+        "mutants-on-pairs": score_mutants_on_pairs,
+    }[options.what](options)
+    print_scores(scores, options, time.perf_counter() - start)
+    return 0
+
+
+def default_folders(what: str) -> list[Path]:
+    folder = data_folder()
+    if folder is None:
+        raise SystemExit("no folder given, and no data beside the repository: see benchmarks/README.md")
+    return [folder / ("pairs" if "pairs" in what else "corpus")]
+
+
+def print_scores(scores: list[Tally], options: argparse.Namespace, seconds: float) -> None:
+    for score in scores:
+        if score.rows:
+            print(score.text(), end="\n\n")
+    print(f"{seconds:.0f} s")
+    if options.json:
+        figures: dict[str, Any] = {"what": options.what, "seconds": round(seconds, 1)}
+        figures["tables"] = [score.json() for score in scores]
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    failures = "\n\n".join(text for text in (score.failures() for score in scores) if text)
+    if options.failures:
+        options.failures.write_text(failures + "\n", encoding="utf-8")
+
+
+# ---- a dump against itself
+
+
+def score_corpus(options: argparse.Namespace) -> list[Tally]:
+    tally = Tally("same kernel", ("silent", "passed", "crashed"))
+    for path in dumps(options.folders, options.sample, options.seed):
+        text = path.read_text(encoding="utf-8")
+        _harmless(tally, "itself", path.name, judge_texts(text, text))
+    for folder in options.folders:
+        for newer, older in re_exports(folder):
+            outcome = judge_texts(newer.read_text(encoding="utf-8"), older.read_text(encoding="utf-8"))
+            _harmless(tally, "re-export", f"{newer.name} {older.name}", outcome)
+    return [tally]
+
+
+def _harmless(tally: Tally, kind: str, name: str, outcome: Outcome) -> None:
+    row = tally.row(kind)
+    silent = not outcome.critical and not outcome.warned and not outcome.error
+    row.add(silent=silent, passed=silent and outcome.verdict.startswith("PASS"), crashed=bool(outcome.error))
+    if not silent or not outcome.verdict.startswith("PASS"):
+        row.failures.append(describe(name, outcome))
+
+
+def describe(name: str, outcome: Outcome, mutant: Mutant | None = None) -> str:
+    lines = [f"{name}: {outcome.verdict}"]
+    if mutant is not None:
+        text = mutant.text.splitlines()
+        lines[0] = f"{name} [{mutant.kind}] {mutant.what}: {outcome.verdict}"
+        if mutant.cls != HARMLESS or len(mutant.lines) < 12:
+            lines += [f"    {number}: {text[number - 1].strip()[:240]}" for number in mutant.lines if number <= len(text)]
+    if outcome.error:
+        lines += [f"    ! {line}" for line in outcome.error.strip().splitlines()[-6:]]
+    shown = [finding for finding in outcome.findings if finding.severity != "info"]
+    lines += [f"    > {finding}" for finding in shown[:6]]
+    return "\n".join(lines)
+
+
+# ---- mutants
+
+
+def score_self(options: argparse.Namespace) -> list[Tally]:
+    scorer = Scorer(options)
+    for path in dumps(options.folders, options.sample, options.seed):
+        text = path.read_text(encoding="utf-8")
+        base = judge_texts(text, text)
+        scorer.score(text, text, str(path), path.name, base, None)
+    return scorer.tallies()
+
+
+def score_mutants_on_pairs(options: argparse.Namespace) -> list[Tally]:
+    scorer = Scorer(options)
+    for pair in pairs(options.folders, options.sample, options.seed):
+        launch = None if options.no_launch else pair.launch
+        reference = pair.reference.read_text(encoding="utf-8")
+        generated = pair.generated.read_text(encoding="utf-8")
+        base = judge_texts(reference, generated, launch)
+        scorer.score(reference, generated, f"{pair.name}/gen.mlir", pair.name, base, launch)
+    return scorer.tallies()
+
+
+class Scorer:
+    """Scores the mutants of a generated side against its reference."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.defects = Tally("single defects", DEFECT_COLUMNS)
+        self.doubtful = Tally("doubtful defects", DEFECT_COLUMNS)
+        self.hints = Tally("cost hints", HINT_COLUMNS)
+        self.harmless = Tally("harmless rewrites", HARMLESS_COLUMNS)
+        self.doubtful_harmless = Tally("doubtful rewrites", HARMLESS_COLUMNS)
+        self.rejects = Rejects()
+
+    def tallies(self) -> list[Tally]:
+        for kind, count in sorted(self.rejects.counts.items()):
+            print(f"rejected {kind}: {count}, such as {self.rejects.examples[kind]}", file=sys.stderr)
+        return [self.defects, self.hints, self.harmless, self.doubtful, self.doubtful_harmless]
+
+    def score(
+        self, reference: str, generated: str, path: str, name: str, base: Outcome, launch: Path | None
+    ) -> None:
+        for mutant in mutants(
+            generated,
+            path,
+            per_kind=self.options.per_kind,
+            per_file=self.options.per_file,
+            seed=self.options.seed,
+            kinds=[kind for kind in self.options.kinds.split(",") if kind],
+            rejects=self.rejects,
+        ):
+            outcome = judge_texts(reference, mutant.text, launch)
+            if mutant.cls == DEFECT:
+                self._defect(mutant, outcome, base, name)
+            elif mutant.cls == HINT:
+                self._hint(mutant, outcome, base, name)
+            else:
+                self._rewrite(mutant, outcome, base, name)
+
+    def _defect(self, mutant: Mutant, outcome: Outcome, base: Outcome, name: str) -> None:
+        row = (self.doubtful if mutant.doubt else self.defects).row(mutant.kind)
+        fresh = new_findings(outcome, base, mutant)
+        critical = [finding for finding in fresh if finding.severity == "critical"]
+        loud = [finding for finding in fresh if finding.severity != "info"]
+        on_line = bool(critical) and at_the_place(critical[0], mutant)
+        family = any(finding.family in mutant.families for finding in critical)
+        row.add(
+            found=bool(loud),
+            critical=bool(critical),
+            one_critical=len(critical) == 1,
+            on_line=on_line,
+            one_on_line=on_line and len(critical) == 1,
+            family=family,
+            crashed=bool(outcome.error),
+        )
+        if not (len(critical) == 1 and on_line and family):
+            label = "MISSED" if not critical else "ELSEWHERE" if not on_line else "MANY" if len(critical) > 1 else "FAMILY"
+            doubt = f" [doubt: {mutant.doubt}]" if mutant.doubt else ""
+            row.failures.append(f"{label} {describe(name, outcome, mutant)}{doubt}")
+            if not critical:
+                self._keep(mutant, name)
+
+    def _hint(self, mutant: Mutant, outcome: Outcome, base: Outcome, name: str) -> None:
+        row = self.hints.row(mutant.kind + (" (doubtful)" if mutant.doubt else ""))
+        fresh = new_findings(outcome, base, mutant)
+        warned = [finding for finding in fresh if finding.severity == "warn"]
+        critical = [finding for finding in fresh if finding.severity == "critical"]
+        family = any(finding.family in mutant.families for finding in warned)
+        row.add(warned=bool(warned), family=family, no_critical=not critical, crashed=bool(outcome.error))
+        if not family or critical:
+            row.failures.append(describe(name, outcome, mutant))
+
+    def _rewrite(self, mutant: Mutant, outcome: Outcome, base: Outcome, name: str) -> None:
+        row = (self.doubtful_harmless if mutant.doubt else self.harmless).row(mutant.kind)
+        # Findings may move and be worded otherwise with the text: only their number by rule must stay.
+        now = Counter(finding.rule for finding in outcome.findings if finding.severity != "info")
+        before = Counter(finding.rule for finding in base.findings if finding.severity != "info")
+        silent = not outcome.error and not now - before
+        row.add(silent=silent, passed=silent and outcome.failed == base.failed, crashed=bool(outcome.error))
+        if not silent or outcome.failed != base.failed:
+            row.failures.append(describe(name, outcome, mutant))
+            self._keep(mutant, name)
+
+    def _keep(self, mutant: Mutant, name: str) -> None:
+        folder: Path | None = self.options.keep
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{mutant.kind}__{name.removesuffix('.mlir')}.mlir").write_text(mutant.text, encoding="utf-8")
+
+
+def new_findings(outcome: Outcome, base: Outcome, mutant: Mutant) -> list[Found]:
+    """Findings that the comparison without the mutation does not have, in order."""
+    old = Counter(finding.key() for finding in base.findings)
+    fresh: list[Found] = []
+    for finding in outcome.findings:
+        key = finding.key(mutant.line_before)
+        if old[key] > 0:
+            old[key] -= 1
+        else:
+            fresh.append(finding)
+    return fresh
+
+
+def at_the_place(finding: Found, mutant: Mutant) -> bool:
+    """Whether a finding points at a changed line: of the mutant, or of the other side where it has none there."""
+    if finding.generated_line:
+        return finding.generated_line in mutant.lines
+    return finding.reference_line in mutant.reference_lines
+
+
+# ---- pairs
+
+
+def score_pairs(options: argparse.Namespace) -> list[Tally]:
+    tallies: list[Tally] = []
+    for with_launch in (True, False):
+        if with_launch and options.no_launch:
+            continue
+        title = "pairs with launch" if with_launch else "pairs without launch"
+        same = Tally(f"{title}: same", ("not_failed", "silent", "crashed"))
+        other = Tally(f"{title}: other", ("failed", "right_family", "only_supported", "crashed"))
+        for pair in pairs(options.folders, options.sample, options.seed):
+            outcome = judge_texts(
+                pair.reference.read_text(encoding="utf-8"),
+                pair.generated.read_text(encoding="utf-8"),
+                pair.launch if with_launch else None,
+            )
+            _pair(pair, outcome, same, other)
+        tallies += [same, other]
+    return tallies
+
+
+def _pair(pair: Pair, outcome: Outcome, same: Tally, other: Tally) -> None:
+    kind = str(pair.meta.get("class", "unknown"))
+    detail = describe(f"{pair.name} {pair.meta.get('why', '')}", outcome)
+    if kind == "same":
+        ok = not outcome.failed and not outcome.error
+        row = same.row(str(pair.meta.get("op", "same")))
+        row.add(not_failed=ok, silent=ok and not outcome.critical, crashed=bool(outcome.error))
+        if not ok:
+            row.failures.append(detail)
+        return
+    families, unknown = supported(list(pair.meta.get("why", [])))
+    row = other.row(kind)
+    critical = outcome.critical
+    right = families is None or any(finding.family in families for finding in critical)
+    strange = [] if families is None else [finding for finding in critical if finding.family not in families]
+    row.add(
+        failed=outcome.failed,
+        right_family=outcome.failed and right,
+        only_supported=outcome.failed and not strange,
+        crashed=bool(outcome.error),
+    )
+    if not outcome.failed or not right or strange or unknown:
+        row.failures.append(detail + "".join(f"\n    ? note not in the table: {note}" for note in unknown))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
+
+

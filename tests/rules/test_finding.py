@@ -21,17 +21,17 @@ def difference(rule: str, expected: str = "this", actual: str = "that", **rest: 
 
 
 def test_takes_impact_message_effect_and_fix_from_the_table() -> None:
-    found = finding(difference("reduction/axis", "1", "0"))
+    found = finding(difference("reduction/axis", "dim=1", "dim=0"))
     assert found.impact == "logic"
-    assert found.message == "the reduction runs along dimension 0; in the reference along 1"
+    assert found.message == "the reduction runs along dim=0; in the reference along dim=1"
     assert found.effect == "other elements are combined with each other"
-    assert found.fix == "reduce along dimension 1"
+    assert found.fix == "reduce along dim=1"
     assert found.family == "reduction"
 
 
 def test_the_fix_is_worded_for_the_front_end() -> None:
-    assert "reduce_*" in finding(difference("reduction/axis", "1", "0"), "cutile-rust").fix
-    assert "reduce_*" not in finding(difference("reduction/axis", "1", "0"), "tile-cpp").fix
+    assert "reduce_*" in finding(difference("reduction/axis", "dim=1", "dim=0"), "cutile-rust").fix
+    assert "reduce_*" not in finding(difference("reduction/axis", "dim=1", "dim=0"), "tile-cpp").fix
 
 
 def test_the_comparison_knows_better_than_the_rule() -> None:
@@ -85,6 +85,15 @@ def test_every_message_is_one_short_line(rule: str, expected: str, actual: str) 
     assert len(found.message) <= MESSAGE_LIMIT
     assert len(found.message.splitlines()) == 1
     assert found.impact in IMPACTS
+
+
+def test_a_long_message_keeps_its_words_and_both_ends_of_its_values() -> None:
+    long = finding(difference("arithmetic/op", "a" * 80 + "(1)", "b" * 80 + "(2)")).message
+    assert long.startswith("computes bbb")
+    assert "(2); the reference aaa" in long
+    assert long.endswith("(1)")
+    short = finding(difference("arithmetic/op", "a" * 300, "exp(x)")).message
+    assert short.startswith("computes exp(x); the reference aaa")
 
 
 @given(st.text(max_size=40), st.integers(1, 50))

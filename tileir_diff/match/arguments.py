@@ -13,6 +13,7 @@ from itertools import permutations
 from typing import Any
 
 from tileir_diff.dialect.types import Ptr
+from tileir_diff.graph import floats
 from tileir_diff.graph.kernel import Effect, Kernel
 from tileir_diff.graph.terms import Mono, Term, Terms
 from tileir_diff.match.launch import ArgumentMap, argument_index
@@ -222,7 +223,10 @@ class Unifier:
             if kx == "poly" or ky == "poly":
                 work.extend(self._polys(x, y))
                 continue
-            if kx != ky:
+            if "and" in (kx, ky) and {kx, ky} <= {"and", "le", "eq", "not", "or"}:
+                work.extend(self._sets(terms.conjuncts(x), terms.conjuncts(y)))
+                continue
+            if kx != ky or (kx == "f" and terms.attr[x][0] != terms.attr[y][0]):
                 work.extend(self._through(x, y))
                 continue
             args_x, args_y = terms.args[x], terms.args[y]
@@ -267,6 +271,14 @@ class Unifier:
             return [(terms.args[x][1], y)]
         if terms.kind[y] == "ite" and terms.kind[x] != "ite":
             return [(x, terms.args[y][1])]
+        if terms.kind[y] == "f" and terms.attr[y][0] in ("addf", "mulf"):
+            # a parameter of the generated side that the reference has folded away: x + 0, x * 1
+            neutral = {"addf": 0.0, "mulf": 1.0}[terms.attr[y][0]]
+            for leaf, rest in (terms.args[y], terms.args[y][::-1]):
+                bits = floats.encode(terms.attr[y][1], neutral)
+                if leaf in self.gen_leaves and bits is not None:
+                    self.gen.setdefault(self.gen_leaves[leaf], floats.constant(terms, terms.attr[y][1], bits))
+                    return [(x, rest)]
         return []
 
     def _sets(self, xs: Sequence[Term], ys: Sequence[Term]) -> list[tuple[Term, Term]]:

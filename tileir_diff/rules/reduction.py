@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "axis": Detail(
         impact="logic",
-        message="the reduction runs along dimension {actual}; in the reference along {expected}",
+        message="the reduction runs along {actual}; in the reference along {expected}",
         effect="other elements are combined with each other",
-        fix="reduce along dimension {expected}{at}",
+        fix="reduce along {expected}{at}",
         fixes={
-            "cutile-rust": "pass {expected} as the axis of the `reduce_*` call{at}; "
+            "cutile-rust": "give the `reduce_*` call the axis of {expected}{at}; "
             "`reduce` with a closure always takes axis 0"
         },
     ),

@@ -28,7 +28,8 @@ def render(template: str, difference: Difference, *, limit: bool = False) -> str
     if not limit or len(text) <= MESSAGE_LIMIT:
         return text
     used = [key for key in values if f"{{{key}}}" in template]
-    room = MESSAGE_LIMIT - len(_fill(template, _Values({**values, **dict.fromkeys(used, "")})))
+    bare = _fill(template, _Values({**values, **dict.fromkeys(used, "x")}))
+    room = MESSAGE_LIMIT - len(bare) + sum(template.count(f"{{{key}}}") for key in used)
     _share(values, used, room)
     return elide(_fill(template, values), MESSAGE_LIMIT)
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "axis": Detail(
         impact="logic",
-        message="the scan runs along dimension {actual}; in the reference along {expected}",
+        message="the scan runs along {actual}; in the reference along {expected}",
         effect="other elements are accumulated",
-        fix="scan along dimension {expected}{at}",
+        fix="scan along {expected}{at}",
         fixes={"cutile-rust": "transpose, scan, transpose{at}: `scan_*` always emits dim=0"},
     ),
     "combiner": Detail(

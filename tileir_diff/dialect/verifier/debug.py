@@ -88,7 +88,8 @@ class Scopes:
             match = SCOPE.search(scope)
             if match is None:
                 return None
-            scope = self._expand(_split(scope[match.end() :].rstrip(">"), ",")[0])
+            inner, comma, _ = _split(scope[match.end() :], ",")
+            scope = self._expand(inner if comma else inner.removesuffix(">"))
         return None
 
 

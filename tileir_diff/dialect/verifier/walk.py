@@ -8,6 +8,7 @@ from tileir_diff.dialect.verifier import (
     atomics,
     control_flow,
     conversion,
+    debug,
     elementwise,
     float_modes,
     integer,
@@ -50,7 +51,7 @@ _ISOLATED = frozenset(("module", "entry", "testing$func"))
 
 def _merged_rules() -> Rules:
     rules: Rules = {}
-    for area in (types, signature, ssa, *_AREAS):
+    for area in (types, signature, ssa, debug, *_AREAS):
         rules.update(area.RULES)
     return rules
 
@@ -77,9 +78,14 @@ class Verifier:
         # Types are looked up by identity, as hashing a nested view costs more than most constraints do.
         self._types: dict[int, Broken | None] = {}
         self._reported: set[Any] = set()
+        self._debug: debug.Scopes | None = None
+        self._kernel: TileOp | None = None
 
     def run(self, module: Operation) -> None:
         """Visit `module` and every op below it, in the order of the text."""
+        dump = getattr(module, "dump", None)
+        if dump is not None and debug.has_scopes(dump.text.text):
+            self._debug = debug.Scopes(dump.text.text)
         # An explicit stack, last in first out: nesting may be deeper than Python's own stack.
         stack: list[tuple[str, Any]] = [("op", module)]
         while stack:
@@ -97,9 +103,13 @@ class Verifier:
             elif event == "enter":
                 self._scopes.enter(isolated=_is_isolated(item))
                 self._symbols.append(symbols.symbols_of(item) if _is_module(item) else self._symbols[-1])
+                if getattr(item, "short", None) in control_flow.FUNCTIONS:
+                    self._kernel = item
             else:
                 self._scopes.leave()
                 self._symbols.pop()
+                if item is self._kernel:
+                    self._kernel = None
 
     def _visit(self, op: Any) -> None:
         if not hasattr(op, "short"):
@@ -121,7 +131,22 @@ class Verifier:
             or signature.check_results(op)
             or symbols.check_symbol(op, self._symbols[-1])
             or first_broken(op, _CONSTRAINTS.get(op.short, ()))
+            or self._check_debug(op)
         )
+
+    def _check_debug(self, op: TileOp) -> Broken | None:
+        """The debug scope of `op`; each location is blamed once."""
+        if self._debug is None or op.location_text is None or op.location_text in self._reported:
+            return None
+        if op.short in control_flow.FUNCTIONS:
+            broken = debug.check_kernel(op, self._debug)
+        elif self._kernel is not None:
+            broken = debug.check_op(op, self._kernel, self._debug)
+        else:
+            broken = debug.check_global(op, self._debug) if op.short == "global" else None
+        if broken is not None:
+            self._reported.add(op.location_text)
+        return broken
 
     def _check_types(self, op: TileOp) -> tuple[Broken | None, bool]:
         """The constraint that a type of `op` breaks, once per type; and whether all its types hold."""

@@ -122,7 +122,14 @@ def run(
     )
     clock.step("judge")
     timing = clock.seconds if options.timing else {}
-    return build_result(reference_dump, generated_dump, comparison, judgement, versions(), timing)
+    return build_result(
+        reference_dump,
+        generated_dump,
+        comparison,
+        judgement,
+        versions(reference_dump, generated_dump),
+        timing,
+    )
 
 
 def load(
@@ -171,9 +178,14 @@ def symbol(entry: TileOp) -> str:
     return str(entry.get("sym_name")).removeprefix("@")
 
 
-def versions() -> dict[str, str]:
-    """What made the report."""
-    return {"tileir-diff": __version__}
+def versions(*dumps: Dump) -> dict[str, str]:
+    """What made the report: this tool, and the disassembler if it read bytecode."""
+    made_by = {"tileir-diff": __version__}
+    if any(dump.format == "bytecode" for dump in dumps):
+        from tileir_diff.toolchain import tool_version
+
+        made_by["tileirdisasm"] = tool_version("tileirdisasm") or "unknown"
+    return made_by
 
 
 def _compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -> Comparison:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tileir_diff.dialect.verifier import CheckError
 
 SCHEMA: Final = "tileir-check/1"
@@ -124,14 +125,14 @@ def _paint(text: str, code: str, color: bool) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if color else text
 
 
-def check_command(paths: Sequence[str], format: str = "text", color: bool = False) -> int:
+def check_command(paths: Sequence[str], format_: str = "text", color: bool = False) -> int:
     """Verify `paths`, print the results to standard output, and return the exit status.
 
-    `format` is `text` or `json`; `color` applies to text only.
+    `format_` is `text` or `json`; `color` applies to text only.
     """
     import sys
 
     results = check_files(paths)
-    rendered = render_json(results) if format == "json" else render_text(results, color)
+    rendered = render_json(results) if format_ == "json" else render_text(results, color)
     sys.stdout.write(rendered)
     return exit_status(results)

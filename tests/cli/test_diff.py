@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,21 @@ def test_a_blocked_comparison_is_still_a_json_report(run: Run) -> None:
     assert report.verdict == "BLOCKED"
     assert report.error is not None
     assert (report.error.path, report.error.line) == ("broken.mlir", 2)
+
+
+def test_a_fault_of_ours_is_one_line_and_no_verdict_that_passes(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RecursionError("too\ndeep")
+
+    monkeypatch.setattr(import_module("tileir_diff.match.compare"), "compare", broken)
+    result = run(*PAIR, TILEIR_DIFF_DEBUG="")
+    assert result.exit_code == 2
+    assert result.stdout == "VERDICT: BLOCKED\n"
+    assert "internal error, RecursionError: too deep; set TILEIR_DIFF_DEBUG=1" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert isinstance(run(*PAIR, TILEIR_DIFF_DEBUG="1").exception, RecursionError)
 
 
 @pytest.mark.parametrize(

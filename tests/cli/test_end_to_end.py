@@ -85,6 +85,15 @@ def test_a_plain_diff_loads_nothing_heavy() -> None:
     assert loaded & heavy == set()
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_a_report_is_printed_whatever_the_terminal_can_show(encoding: str) -> None:
+    pair = ("kernels/softmax/py.g.mlir", "mistakes/tma_off/gen.g.mlir")
+    done = run(*pair, PYTHONIOENCODING=encoding)
+    assert done.stderr == ""
+    assert ("…" in done.stdout) == (encoding == "utf-8")
+    assert done.stdout.splitlines()[-1].startswith("VERDICT: ")
+
+
 def test_the_python_api() -> None:
     report = tileir_diff.diff(
         FIXTURES / "kernels/vector_add/py.mlir",

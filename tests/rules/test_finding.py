@@ -11,7 +11,7 @@ from tileir_diff.match.model import Difference, Site
 from tileir_diff.rules import FAMILIES, finding
 from tileir_diff.rules.catalogue import details
 from tileir_diff.rules.model import IMPACTS, MESSAGE_LIMIT
-from tileir_diff.rules.render import elide
+from tileir_diff.rules.render import elide, focus
 
 RULES = [name for name, _ in details()]
 
@@ -87,11 +87,11 @@ def test_every_message_is_one_short_line(rule: str, expected: str, actual: str) 
     assert found.impact in IMPACTS
 
 
-def test_a_long_message_keeps_its_words_and_both_ends_of_its_values() -> None:
-    long = finding(difference("arithmetic/op", "a" * 80 + "(1)", "b" * 80 + "(2)")).message
-    assert long.startswith("computes bbb")
-    assert "(2); the reference aaa" in long
-    assert long.endswith("(1)")
+def test_a_long_message_keeps_its_words_and_where_its_values_differ() -> None:
+    long = finding(difference("arithmetic/op", "mulf(" * 30 + "x", "mulf(" * 30 + "y")).message
+    assert long.startswith("computes …")
+    assert "y; the reference …" in long
+    assert long.endswith("x")
     short = finding(difference("arithmetic/op", "a" * 300, "exp(x)")).message
     assert short.startswith("computes exp(x); the reference aaa")
 
@@ -105,6 +105,17 @@ def test_elide_keeps_both_ends(text: str, width: int) -> None:
     elif width >= 3:
         assert text.startswith(short.partition("…")[0])
         assert text.endswith(short.rpartition("…")[2])
+
+
+@given(st.text("ab", max_size=60), st.text("ab", max_size=60), st.integers(20, 50))
+def test_focus_shows_the_first_difference(text: str, other: str, width: int) -> None:
+    shown = focus(text, other, width)
+    assert len(shown) <= width
+    same = next((i for i, pair in enumerate(zip(text, other, strict=False)) if len(set(pair)) == 2), 0)
+    if len(text) <= width:
+        assert shown == text
+    elif not other.startswith(text) and not text.startswith(other):
+        assert text[same : same + 8] in shown
 
 
 def test_every_family_of_the_contract_is_there() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -37,7 +38,7 @@ def found(
     expected: str = "this",
     actual: str = "that",
 ) -> Finding:
-    site = Site(cast("TileOp", None), entry)  # the verdict looks at the entry's name only
+    site = Site(cast("TileOp", SimpleNamespace(short="op")), entry)  # the verdict looks at names only
     return Finding(rule, impact, status, site, site, expected, actual, "a message", "an effect", "a fix")
 
 
@@ -178,6 +179,18 @@ class TestKnownGaps:
         judged = self.judged(finding, FrontEnd("cutile-rust", version)).findings[0]
         assert judged.cause == cause
         assert ("known gap" in judged.evidence) == (version != "0.5.0")
+
+    def test_a_gap_that_depends_on_the_source_is_evidence_only(self) -> None:
+        judged = self.judged(found("latency-hint/missing", "hint"), FrontEnd("tile-cpp", "13.4")).findings[0]
+        assert judged.cause == "translation"
+        assert judged.evidence.endswith("if the hint stands on a declaration with initializer")
+        assert judged.fix == "a fix"
+
+    @pytest.mark.parametrize(("short", "cause"), [("divf", "known-gap"), ("sqrt", "translation")])
+    def test_a_gap_of_one_op_is_none_of_another(self, short: str, cause: str) -> None:
+        site = Site(cast("TileOp", SimpleNamespace(short=short)), "k")
+        finding = found("float-mode/approx", "ulp", expected="full")._replace(reference=site, generated=site)
+        assert self.judged(finding, RUST).findings[0].cause == cause
 
     def test_another_front_end_does_not_have_it(self) -> None:
         assert (

@@ -23,22 +23,40 @@ def _alloca(alignment: int, element: str = "f32") -> str:
 
 
 POINTERS = [
-    *(Case("load_ptr_tko/ordering", _load(f"{bad} sys"), _load("acquire sys")) for bad in ("release", "acq_rel")),
-    *(Case("store_ptr_tko/ordering", _store(f"{bad} sys"), _store("release sys")) for bad in ("acquire", "acq_rel")),
+    *(
+        Case("load_ptr_tko/ordering", _load(f"{bad} sys"), _load("acquire sys"))
+        for bad in ("release", "acq_rel")
+    ),
+    *(
+        Case("store_ptr_tko/ordering", _store(f"{bad} sys"), _store("release sys"))
+        for bad in ("acquire", "acq_rel")
+    ),
     Case("memory-order/missing-scope", _load("relaxed"), _load("relaxed tl_blk")),
     Case("memory-order/weak-scope", _load("weak device"), _load("weak")),
     Case("memory-order/weak-scope", _store("weak sys"), _store("weak")),
     Case("load_ptr_tko/pointee", _load(result="tile<4xf16>"), _load()),
     Case("load_ptr_tko/pointee", _load(result="tile<2xf32>"), _load()),
-    Case("load_ptr_tko/mask-shape", _load(operands=", %m1", types=", tile<i1>"), _load(operands=", %m", types=f", {_M}")),
+    Case(
+        "load_ptr_tko/mask-shape",
+        _load(operands=", %m1", types=", tile<i1>"),
+        _load(operands=", %m", types=f", {_M}"),
+    ),
     Case(
         "load_ptr_tko/padding-type",
         _load(operands=", %m, %h", types=f", {_M}, tile<4xf16>"),
         _load(operands=", %m, %v", types=f", {_M}, {_V}"),
     ),
-    Case("load_ptr_tko/padding-type", _load(operands=", %h", types=", tile<4xf16>"), _load(operands=", %v", types=f", {_V}")),
+    Case(
+        "load_ptr_tko/padding-type",
+        _load(operands=", %h", types=", tile<4xf16>"),
+        _load(operands=", %v", types=f", {_V}"),
+    ),
     Case("store_ptr_tko/pointee", _store(value="tile<4xi32>"), _store()),
-    Case("store_ptr_tko/mask-shape", _store(operands=", %m1", types=", tile<i1>"), _store(operands=", %m", types=f", {_M}")),
+    Case(
+        "store_ptr_tko/mask-shape",
+        _store(operands=", %m1", types=", tile<i1>"),
+        _store(operands=", %m", types=f", {_M}"),
+    ),
     Case("alloca/alignment", _alloca(12), _alloca(16)),
     Case("alloca/alignment", _alloca(0), _alloca(4)),
     Case("alloca/natural-alignment", _alloca(4, "f64"), _alloca(8, "f64")),
@@ -56,7 +74,9 @@ def _tensor_view(arguments: str, shape: str, strides: str, types: str) -> str:
     return func(arguments, f"%v = make_tensor_view %p, shape = [{shape}], strides = [{strides}] : {types}")
 
 
-def _view_load(view: str, indices: list[str], order: str = "weak", result: str = _TILE, tail: str = "") -> str:
+def _view_load(
+    view: str, indices: list[str], order: str = "weak", result: str = _TILE, tail: str = ""
+) -> str:
     return func(f"%v: {view}, {_arguments(indices)}", _view_load_line(view, indices, order, result, tail))
 
 
@@ -80,11 +100,15 @@ def _view_load_line(view: str, indices: list[str], order: str, result: str, tail
 
 
 def _view_store(view: str, indices: list[str], order: str = "weak", value: str = _TILE) -> str:
-    line = f"%t = store_view_tko {order} %x, %v[{_names(indices)}] : {value}, {view}{_types(indices)} -> token"
+    line = (
+        f"%t = store_view_tko {order} %x, %v[{_names(indices)}] : {value}, {view}{_types(indices)} -> token"
+    )
     return func(f"%v: {view}, %x: {value}, {_arguments(indices)}", line)
 
 
-def _reduction(view: str, indices: list[str], order: str = "relaxed device", mode: str = "addf", value: str = _TILE) -> str:
+def _reduction(
+    view: str, indices: list[str], order: str = "relaxed device", mode: str = "addf", value: str = _TILE
+) -> str:
     head = f"%t = atomic_red_view_tko {order} %v[{_names(indices)}], {mode}, %x"
     line = f"{head} : {value}, {view}{_types(indices)} -> token"
     return func(f"%v: {view}, %x: {value}, {_arguments(indices)}", line)
@@ -123,18 +147,56 @@ VIEWS = [
         func("%v: tensor_view<16x8xf32, strides=[16,1]>", f"%r = make_partition_view %v : {_PART}"),
         func(f"%v: {_TV}", f"%r = make_partition_view %v : {_PART}"),
     ),
-    *(Case("load_view_tko/ordering", _view_load(_PART, [_I, _I], f"{bad} sys"), _view_load(_PART, [_I, _I], "acquire sys")) for bad in ("release",)),
-    *(Case("store_view_tko/ordering", _view_store(_PART, [_I, _I], f"{bad} sys"), _view_store(_PART, [_I, _I], "release sys")) for bad in ("acquire",)),
+    *(
+        Case(
+            "load_view_tko/ordering",
+            _view_load(_PART, [_I, _I], f"{bad} sys"),
+            _view_load(_PART, [_I, _I], "acquire sys"),
+        )
+        for bad in ("release",)
+    ),
+    *(
+        Case(
+            "store_view_tko/ordering",
+            _view_store(_PART, [_I, _I], f"{bad} sys"),
+            _view_store(_PART, [_I, _I], "release sys"),
+        )
+        for bad in ("acquire",)
+    ),
     Case("view-access/index-count", _view_load(_PART, [_I]), _view_load(_PART, [_I, _I])),
     Case("view-access/index-count", _view_store(_PART, [_I, _I, _I]), _view_store(_PART, [_I, _I])),
-    Case("view-access/scalar-index", _view_load(_PART, [_I, "tile<1xi32>"]), _view_load(_PART, ["tile<i8>", "tile<i8>"])),
-    Case("view-access/scalar-index", _view_load(_GATHER, ["tile<4xi32>", "tile<4xi32>"]), _view_load(_GATHER, ["tile<4xi32>", _I])),
+    Case(
+        "view-access/scalar-index",
+        _view_load(_PART, [_I, "tile<1xi32>"]),
+        _view_load(_PART, ["tile<i8>", "tile<i8>"]),
+    ),
+    Case(
+        "view-access/scalar-index",
+        _view_load(_GATHER, ["tile<4xi32>", "tile<4xi32>"]),
+        _view_load(_GATHER, ["tile<4xi32>", _I]),
+    ),
     Case("view-access/index-type", _view_load(_STRIDED, [_I, _L]), _view_load(_STRIDED, [_L, _L])),
     Case("view-access/sparse-index", _view_load(_GATHER, [_I, _I]), _view_load(_GATHER, ["tile<4xi64>", _I])),
-    Case("view-access/sparse-index", _view_load(_GATHER, ["tile<2xi32>", _I]), _view_load(_GATHER, ["tile<4xi32>", _L])),
-    Case("view-access/sparse-index", _view_store(_GATHER, ["tile<4x1xi32>", _I]), _view_store(_GATHER, ["tile<4xi32>", _I])),
-    Case("view-access/tile-type", _view_load(_PART, [_I, _I], result="tile<4x2xf32>"), _view_load(_PART, [_I, _I])),
-    Case("view-access/tile-type", _view_store(_PART, [_I, _I], value="tile<4x4xf16>"), _view_store(_PART, [_I, _I])),
+    Case(
+        "view-access/sparse-index",
+        _view_load(_GATHER, ["tile<2xi32>", _I]),
+        _view_load(_GATHER, ["tile<4xi32>", _L]),
+    ),
+    Case(
+        "view-access/sparse-index",
+        _view_store(_GATHER, ["tile<4x1xi32>", _I]),
+        _view_store(_GATHER, ["tile<4xi32>", _I]),
+    ),
+    Case(
+        "view-access/tile-type",
+        _view_load(_PART, [_I, _I], result="tile<4x2xf32>"),
+        _view_load(_PART, [_I, _I]),
+    ),
+    Case(
+        "view-access/tile-type",
+        _view_store(_PART, [_I, _I], value="tile<4x4xf16>"),
+        _view_store(_PART, [_I, _I]),
+    ),
     Case(
         "view-access/inbounds",
         _view_load(_PART, [_I, _I], tail=" inbounds = [true]"),
@@ -147,13 +209,22 @@ def _swap(element: str = "i32", order: str = "relaxed device", pointee: str = ""
     pointers, values = f"tile<4xptr<{pointee or element}>>", f"tile<4x{element}>"
     operands, types = (", %m", f", {mask}") if mask else ("", "")
     arguments = f"%p: {pointers}, %v: {values}, %m: {mask or _M}"
-    line = f"%r, %t = atomic_cas_tko {order} %p, %v, %v{operands} : {pointers}, {values}{types} -> {values}, token"
-    return func(arguments, line)
+    head = f"%r, %t = atomic_cas_tko {order} %p, %v, %v{operands}"
+    return func(arguments, f"{head} : {pointers}, {values}{types} -> {values}, token")
 
 
-def _modify(element: str, mode: str, order: str = "relaxed device", pointee: str = "", value: str = "", result: str = "") -> str:
+def _modify(
+    element: str,
+    mode: str,
+    order: str = "relaxed device",
+    pointee: str = "",
+    value: str = "",
+    result: str = "",
+) -> str:
     pointers, values = f"tile<4xptr<{pointee or element}>>", value or f"tile<4x{element}>"
-    line = f"%r, %t = atomic_rmw_tko {order} %p, {mode}, %v : {pointers}, {values} -> {result or values}, token"
+    line = (
+        f"%r, %t = atomic_rmw_tko {order} %p, {mode}, %v : {pointers}, {values} -> {result or values}, token"
+    )
     return func(f"%p: {pointers}, %v: {values}", line)
 
 
@@ -162,26 +233,53 @@ _INT_TILE = "tile<4x4xi32>"
 
 ATOMICS = [
     Case("atomic_cas_tko/ordering", _swap(order="weak device"), _swap(order="acq_rel sys")),
-    Case("atomic_rmw_tko/ordering", _modify("i32", "add", "weak sys"), _modify("i32", "add", "acquire tl_blk")),
-    Case("atomic_red_view_tko/ordering", _reduction(_PART, [_I, _I], "release device"), _reduction(_PART, [_I, _I])),
-    Case("atomic_red_view_tko/scope", _reduction(_PART, [_I, _I], "relaxed sys"), _reduction(_PART, [_I, _L], "relaxed tl_blk")),
+    Case(
+        "atomic_rmw_tko/ordering", _modify("i32", "add", "weak sys"), _modify("i32", "add", "acquire tl_blk")
+    ),
+    Case(
+        "atomic_red_view_tko/ordering",
+        _reduction(_PART, [_I, _I], "release device"),
+        _reduction(_PART, [_I, _I]),
+    ),
+    Case(
+        "atomic_red_view_tko/scope",
+        _reduction(_PART, [_I, _I], "relaxed sys"),
+        _reduction(_PART, [_I, _L], "relaxed tl_blk"),
+    ),
     *(Case("atomic/element-type", _swap(bad), _swap("f64")) for bad in ("i16", "f16", "i8")),
     *(
         Case("atomic/element-type", _modify(bad, mode), _modify(good, mode))
         for bad, good, mode in (
-            ("i32", "bf16", "addf"), ("f32", "i32", "add"), ("i16", "i64", "umax"), ("f32", "i32", "and"),
-            ("f16", "f32", "xchg"), ("i8", "i64", "xchg"), ("tf32", "f16", "addf"),
+            ("i32", "bf16", "addf"),
+            ("f32", "i32", "add"),
+            ("i16", "i64", "umax"),
+            ("f32", "i32", "and"),
+            ("f16", "f32", "xchg"),
+            ("i8", "i64", "xchg"),
+            ("tf32", "f16", "addf"),
         )
     ),
-    Case("atomic/element-type", _reduction(_PART, [_I, _I], mode="add"), _reduction(_INT_PART, [_I, _I], mode="add", value=_INT_TILE)),
+    Case(
+        "atomic/element-type",
+        _reduction(_PART, [_I, _I], mode="add"),
+        _reduction(_INT_PART, [_I, _I], mode="add", value=_INT_TILE),
+    ),
     Case("atomic/pointee", _modify("i32", "add", pointee="i64"), _modify("i32", "add")),
     Case("atomic/same-shape", _swap(mask="tile<i1>"), _swap(mask=_M)),
     Case("atomic/same-shape", _modify("i32", "add", value="tile<i32>"), _modify("i32", "add")),
     Case("atomic/same-type", _modify("i32", "add", result="tile<4xi64>"), _modify("i32", "add")),
-    Case("atomic_red_view_tko/xchg", _reduction(_PART, [_I, _I], mode="xchg"), _reduction(_PART, [_I, _I], mode="addf")),
+    Case(
+        "atomic_red_view_tko/xchg",
+        _reduction(_PART, [_I, _I], mode="xchg"),
+        _reduction(_PART, [_I, _I], mode="addf"),
+    ),
     Case("atomic_red_view_tko/padding", _reduction(_PADDED, [_I, _I]), _reduction(_STRIDED, [_I, _I])),
     Case("atomic_red_view_tko/gather", _reduction(_GATHER, ["tile<4xi32>", _I]), _reduction(_PART, [_I, _I])),
-    Case("view-access/tile-type", _reduction(_PART, [_I, _I], value="tile<4x2xf32>"), _reduction(_PART, [_I, _I])),
+    Case(
+        "view-access/tile-type",
+        _reduction(_PART, [_I, _I], value="tile<4x2xf32>"),
+        _reduction(_PART, [_I, _I]),
+    ),
     Case("view-access/index-count", _reduction(_PART, [_I]), _reduction(_PART, [_I, _I])),
 ]
 
@@ -198,21 +296,39 @@ def _print(text: str, operands: int) -> str:
 _INTS = "tile<8xi32>"
 
 TOKENS = [
-    Case("join_tokens/count", func("%t: token", "%r = join_tokens %t : token"), func("%t: token", "%r = join_tokens %t, %t : token")),
-    Case("op/operand-type", func("%t: tile<i32>", "%r = join_tokens %t, %t : token"), func("%t: token", "%r = join_tokens %t, %t : token")),
+    Case(
+        "join_tokens/count",
+        func("%t: token", "%r = join_tokens %t : token"),
+        func("%t: token", "%r = join_tokens %t, %t : token"),
+    ),
+    Case(
+        "op/operand-type",
+        func("%t: tile<i32>", "%r = join_tokens %t, %t : token"),
+        func("%t: token", "%r = join_tokens %t, %t : token"),
+    ),
     Case(
         "assume/same-type",
         func(
             f"%a: {_INTS}",
-            '%r = "cuda_tile.assume"(%a) <{predicate = #cuda_tile.div_by<4>}> : (!cuda_tile.tile<8xi32>) -> !cuda_tile.tile<8xi64>',
+            '%r = "cuda_tile.assume"(%a) <{predicate = #cuda_tile.div_by<4>}>'
+            " : (!cuda_tile.tile<8xi32>) -> !cuda_tile.tile<8xi64>",
         ),
         _assume("div_by<4>", _INTS),
     ),
     Case("div_by/target", _assume("div_by<4>", "tile<8xf32>"), _assume("div_by<4>", "tile<8xptr<f32>>")),
     Case("div_by/target", _assume("div_by<16>", "token"), _assume("div_by<16>", _TV)),
-    *(Case("div_by/divisor", _assume(f"div_by<{bad}>", "tile<i64>"), _assume(f"div_by<{good}>", "tile<i64>")) for bad, good in ((0, 1), (3, 4), (1 << 63, 1 << 62))),
     *(
-        Case("div_by/every", _assume(f"div_by<4, every {every} along {along}>", type_), _assume("div_by<4, every 8 along 0>", _INTS))
+        Case(
+            "div_by/divisor", _assume(f"div_by<{bad}>", "tile<i64>"), _assume(f"div_by<{good}>", "tile<i64>")
+        )
+        for bad, good in ((0, 1), (3, 4), (1 << 63, 1 << 62))
+    ),
+    *(
+        Case(
+            "div_by/every",
+            _assume(f"div_by<4, every {every} along {along}>", type_),
+            _assume("div_by<4, every 8 along 0>", _INTS),
+        )
         for every, along, type_ in ((16, 0, _INTS), (4, 1, _INTS), (1, 0, "tile<i32>"), (1, 0, _TV))
     ),
     Case("bounded/target", _assume("bounded<0, ?>", "tile<ptr<f32>>"), _assume("bounded<0, ?>", "tile<i32>")),
@@ -220,9 +336,19 @@ TOKENS = [
     Case("bounded/range", _assume("bounded<0, 128>", "tile<i8>"), _assume("bounded<-128, 127>", "tile<i8>")),
     Case("bounded/range", _assume("bounded<0, 1>", "tile<i1>"), _assume("bounded<-1, 0>", "tile<i1>")),
     Case("bounded/order", _assume("bounded<5, 3>", "tile<i32>"), _assume("bounded<3, 3>", "tile<i32>")),
-    Case("same_elements/target", _assume("same_elements<[2]>", "tile<8xf32>"), _assume("same_elements<[2]>", _INTS)),
-    Case("same_elements/target", _assume("same_elements<[1, 1]>", _TV), _assume("same_elements<[4]>", "tile<8xptr<f32>>")),
-    Case("same_elements/sizes", _assume("same_elements<[2, 2]>", _INTS), _assume("same_elements<[8]>", _INTS)),
+    Case(
+        "same_elements/target",
+        _assume("same_elements<[2]>", "tile<8xf32>"),
+        _assume("same_elements<[2]>", _INTS),
+    ),
+    Case(
+        "same_elements/target",
+        _assume("same_elements<[1, 1]>", _TV),
+        _assume("same_elements<[4]>", "tile<8xptr<f32>>"),
+    ),
+    Case(
+        "same_elements/sizes", _assume("same_elements<[2, 2]>", _INTS), _assume("same_elements<[8]>", _INTS)
+    ),
     Case("same_elements/sizes", _assume("same_elements<[16]>", _INTS), _assume("same_elements<[0]>", _INTS)),
     Case("print_tko/format", _print("50 %", 0), _print("50 %%", 0)),
     Case("print_tko/format", _print("%q", 1), _print("%5.3f", 1)),

@@ -37,10 +37,26 @@ CASES = [
     Case("tile/f4-even", _uses("tile<f4E2M1FN>"), _uses("tile<2xf4E2M1FN>")),
     Case("tile/f4-even", _uses("tile<1x1xf4E2M1FN>"), _uses("tile<1x2xf4E2M1FN>")),
     Case("ptr/pointee", _uses("tile<ptr<i4>>"), _uses("tile<ptr<i8>>")),
-    Case("tensor-view/element", _uses("tensor_view<8xi4, strides=[1]>"), _uses("tensor_view<8xi8, strides=[1]>")),
-    Case("tensor-view/rank", _uses("tensor_view<8x8xf32, strides=[1]>"), _uses("tensor_view<8xf32, strides=[1]>")),
-    Case("tensor-view/positive", _uses("tensor_view<8x0xf32, strides=[1,1]>"), _uses("tensor_view<8x3xf32, strides=[1,1]>")),
-    Case("tensor-view/positive", _uses("tensor_view<8xf32, strides=[0]>"), _uses("tensor_view<8xf32, strides=[?]>")),
+    Case(
+        "tensor-view/element",
+        _uses("tensor_view<8xi4, strides=[1]>"),
+        _uses("tensor_view<8xi8, strides=[1]>"),
+    ),
+    Case(
+        "tensor-view/rank",
+        _uses("tensor_view<8x8xf32, strides=[1]>"),
+        _uses("tensor_view<8xf32, strides=[1]>"),
+    ),
+    Case(
+        "tensor-view/positive",
+        _uses("tensor_view<8x0xf32, strides=[1,1]>"),
+        _uses("tensor_view<8x3xf32, strides=[1,1]>"),
+    ),
+    Case(
+        "tensor-view/positive",
+        _uses("tensor_view<8xf32, strides=[0]>"),
+        _uses("tensor_view<8xf32, strides=[?]>"),
+    ),
     Case(
         "view/rank",
         _view(f"partition_view<tile=(4), {_TV}>"),
@@ -88,12 +104,21 @@ CASES = [
         for strides in ("0,1", "1", "1,1,1")
     ),
     Case("gather-view/sparse-dim", _gather(2), _gather(1)),
-    Case("global/rank", module("global @g <f32: 1.0> : tile<2x2xf32>"), module("global @g <f32: 1.0> : tile<2xf32>")),
-    Case("entry/parameter-rank", module("entry @k(%a: tile<4xf32>) { return }"), module("entry @k(%a: tile<f32>) { return }")),
+    Case(
+        "global/rank",
+        module("global @g <f32: 1.0> : tile<2x2xf32>"),
+        module("global @g <f32: 1.0> : tile<2xf32>"),
+    ),
+    Case(
+        "entry/parameter-rank",
+        module("entry @k(%a: tile<4xf32>) { return }"),
+        module("entry @k(%a: tile<f32>) { return }"),
+    ),
     Case(
         "entry/results",
         module(
-            '"cuda_tile.entry"() <{sym_name = "k", function_type = (!cuda_tile.tile<f32>) -> !cuda_tile.tile<f32>}> ({\n'
+            '"cuda_tile.entry"() <{sym_name = "k", '
+            "function_type = (!cuda_tile.tile<f32>) -> !cuda_tile.tile<f32>}> ({\n"
             "^bb0(%a: !cuda_tile.tile<f32>):\n"
             '  "cuda_tile.return"(%a) : (!cuda_tile.tile<f32>) -> ()\n}) : () -> ()'
         ),
@@ -102,8 +127,16 @@ CASES = [
             '  "cuda_tile.return"() : () -> ()\n}) : () -> ()'
         ),
     ),
-    Case("symbol/redefinition", module("entry @k() { return }\nentry @k() { return }"), module("entry @k() { return }\nentry @l() { return }")),
-    Case("symbol/redefinition", module(_GLOBAL + "entry @g() { return }"), module(_GLOBAL + "entry @h() { return }")),
+    Case(
+        "symbol/redefinition",
+        module("entry @k() { return }\nentry @k() { return }"),
+        module("entry @k() { return }\nentry @l() { return }"),
+    ),
+    Case(
+        "symbol/redefinition",
+        module(_GLOBAL + "entry @g() { return }"),
+        module(_GLOBAL + "entry @h() { return }"),
+    ),
     Case(
         "get_global/symbol",
         module(_GLOBAL + "entry @k() {\n%0 = get_global @h : tile<ptr<f32>>\nreturn }"),

@@ -111,9 +111,9 @@ def move_before(op: TileOp, earlier: TileOp) -> Mutant:
 
 
 _BAD_MODES = {
-    **{name: "approx" for name in ("addf", "subf", "mulf", "fma", "ftof", "ftoi", "itof", "divi")},
-    **{name: "nearest_away" for name in ("divf", "sqrt")},
-    **{name: "zero" for name in ("exp", "tanh")},
+    **dict.fromkeys(("addf", "subf", "mulf", "fma", "ftof", "ftoi", "itof", "divi"), "approx"),
+    **dict.fromkeys(("divf", "sqrt"), "nearest_away"),
+    **dict.fromkeys(("exp", "tanh"), "zero"),
 }
 _FTZ = ("addf", "subf", "mulf", "fma", "divf", "sqrt", "rsqrt", "exp2", "maxf", "minf")
 _ORDERED = ("load_ptr_tko", "store_ptr_tko", "load_view_tko", "store_view_tko")
@@ -156,7 +156,9 @@ def _of_shapes(op: TileOp) -> Iterator[Mutant]:
     if op.short in ("reduce", "scan"):
         rank = len(op.operands[0].type.shape)  # type: ignore[attr-defined]
         yield attribute(op, "reduce/dim", "dim", rank)
-        yield attribute(op, "reduce/identity-count", "identities", (*op.get("identities"), op.get("identities")[0]))
+        yield attribute(
+            op, "reduce/identity-count", "identities", (*op.get("identities"), op.get("identities")[0])
+        )
         wrong = DenseElements(SCALARS["fnv8E5M3FNU"], (), (0,))
         yield attribute(op, "reduce/identity-type", "identities", (wrong,) * len(op.operands))
     if op.short == "cat":
@@ -166,8 +168,12 @@ def _of_shapes(op: TileOp) -> Iterator[Mutant]:
     if op.short == "constant":
         value: DenseElements = op.get("value")
         wrong = "i8" if value.element.name != "i8" else "i16"
-        yield attribute(op, "constant/element-type", "value", DenseElements(SCALARS[wrong], value.shape, value.bits))
-        yield attribute(op, "constant/shape", "value", DenseElements(value.element, (*value.shape, 2), value.bits))
+        yield attribute(
+            op, "constant/element-type", "value", DenseElements(SCALARS[wrong], value.shape, value.bits)
+        )
+        yield attribute(
+            op, "constant/shape", "value", DenseElements(value.element, (*value.shape, 2), value.bits)
+        )
     if op.results and isinstance(op.results[0].type, Tile) and op.results[0].type.shape:
         tile = op.results[0].type
         yield result_type(op, "tile/power-of-two", Tile((*tile.shape[:-1], 3), tile.element))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tileir_diff.dialect.ir import ModuleOp, TileOp
 
 F32 = Tile((4,), SCALARS["f32"])
+SHORT = DenseElements(SCALARS["i32"], (4,), (1, 2))
 
 
 class Mutation(NamedTuple):
@@ -106,7 +107,9 @@ _REDUCE = func(
 _LITERAL = func("", "%c = constant <i32: [1, 2, 3, 4]> : tile<4xi32>")
 _CHAIN = func(_VALUES, "%y = negf %x : tile<4xf32>\n%z = absf %y : tile<4xf32>")
 _BRANCH = func(_VALUES, "if %c {\n%y = negf %x : tile<4xf32>\n}\n%z = absf %x : tile<4xf32>")
-_KERNELS = "entry @a(%x: tile<f32>) {\nreturn\n}\nentry @b(%x: tile<f32>) {\n%y = negf %x : tile<f32>\nreturn\n}\n"
+_KERNELS = (
+    "entry @a(%x: tile<f32>) {\nreturn\n}\nentry @b(%x: tile<f32>) {\n%y = negf %x : tile<f32>\nreturn\n}\n"
+)
 
 MUTATIONS = [
     Mutation("op/operand-count", func(_VALUES, "%y = addf %x, %x : tile<4xf32>"), "addf", drop_operand),
@@ -115,7 +118,7 @@ MUTATIONS = [
     Mutation("op/result-count", func(_VALUES, "%y = addf %x, %x : tile<4xf32>"), "addf", add_result),
     Mutation("constant/element-type", _LITERAL, "constant", retype(SCALARS["i8"])),
     Mutation("constant/shape", _LITERAL, "constant", retype(SCALARS["i32"], (8,))),
-    Mutation("constant/shape", _LITERAL, "constant", set_attribute("value", DenseElements(SCALARS["i32"], (4,), (1, 2)))),
+    Mutation("constant/shape", _LITERAL, "constant", set_attribute("value", SHORT)),
     Mutation(
         "make_tensor_view/static",
         func("%p: tile<ptr<f32>>", f"%v = make_tensor_view %p, shape = [16, 8], strides = [8, 1] : {_TV}"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tileir_diff.check import BROKEN, OK, check_text
+from tileir_diff.dialect.verifier import RULES
+
 from . import cases_control, cases_debug, cases_memory, cases_ops, cases_types
 from .snippets import Case
 from .test_objects import MUTATIONS
-from tileir_diff.check import BROKEN, OK, check_text
-from tileir_diff.dialect.verifier import RULES
 
 CASES = [*cases_types.CASES, *cases_ops.CASES, *cases_memory.CASES, *cases_control.CASES, *cases_debug.CASES]
 IDS = [f"{case.rule}-{number}" for number, case in enumerate(CASES)]

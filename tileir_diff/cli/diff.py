@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "markdown")
 LEVELS = ("hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
+PATH = click.Path(allow_dash=True)
+"""Shells complete file names for it; what is wrong with a file is said when it is read."""
 EXIT_STYLES = ("diff", "tilegym")
 DEBUG = "TILEIR_DIFF_DEBUG"
 """Environment variable: internal errors show their traceback."""
@@ -29,17 +31,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 def comparison_options(command: F) -> F:
     """The options that decide a result, for all verbs that compare."""
     options = [
-        click.option("--args", "args_file", metavar="FILE", help="Argument map (generated to reference)."),
-        click.option("--config", metavar="FILE", help="Settings file instead of the one found upwards."),
+        click.option(
+            "--args", "args_file", type=PATH, metavar="FILE",
+            help="Argument map, JSON or TOML: generated argument to reference argument.",
+        ),
+        click.option(
+            "--config", type=PATH, metavar="FILE", help="Settings file, not the one found upwards."
+        ),
         click.option("--entry", metavar="NAME", help="Compare only this entry (symbol of either side)."),
         click.option("--fail-on", type=click.Choice(LEVELS), help="Least impact that fails; default edge."),
         click.option(
             "--front-end", "front_ends", multiple=True, metavar="[SIDE=]NAME[@VERSION]",
             help="Front end of a side (default: generated), where the dump does not tell.",
         ),
-        click.option("--ignore", multiple=True, metavar="RULE", help="Only count rules with this prefix."),
         click.option(
-            "--launch", multiple=True, metavar="NAME=VALUE|FILE",
+            "--ignore", multiple=True, metavar="RULE", help="Count, but leave out, rules with this prefix."
+        ),
+        click.option(
+            "--launch", multiple=True, type=PATH, metavar="NAME=VALUE|FILE",
             help="Launch facts: grid.x=2048, n=333 (generated.n=333 for one side), or a launch file.",
         ),
         click.option(
@@ -48,7 +57,9 @@ def comparison_options(command: F) -> F:
         ),
         click.option("--select", multiple=True, metavar="RULE", help="Only rules with this prefix."),
         click.option("--strict", is_flag=True, default=None, help="Notes fail as well."),
-        click.option("--timing", is_flag=True, help="Report the seconds of each step."),
+        click.option(
+            "--timing", is_flag=True, help="Report the seconds of each step: no two reports are equal."
+        ),
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -56,10 +67,10 @@ def comparison_options(command: F) -> F:
 
 
 @click.command()
-@click.argument("reference")
-@click.argument("generated")
+@click.argument("reference", type=PATH)
+@click.argument("generated", type=PATH)
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the report to a file.")
+@click.option("-o", "--output", type=PATH, metavar="FILE", help="Write the report to a file.")
 @click.option("--stat", is_flag=True, help="Only one line an entry, and counts.")
 @click.option("--equivalences", is_flag=True, help="List what was treated as equal, and why.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", show_default=True)
@@ -86,9 +97,9 @@ def diff(ctx: click.Context, reference: str, generated: str, **given: Any) -> No
 
 
 @click.command()
-@click.argument("pairs")
+@click.argument("pairs", type=PATH)
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the lines to a file.")
+@click.option("-o", "--output", type=PATH, metavar="FILE", help="Write the lines to a file.")
 @comparison_options
 @click.pass_context
 def batch(ctx: click.Context, pairs: str, format_: str, output: str | None, **given: Any) -> None:

@@ -18,7 +18,7 @@ COLOR = click.Choice(("auto", "always", "never"))
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("--lint", is_flag=True, help="Also report what is legal and has bitten people.")
 @click.option("--color", type=COLOR, default="auto", show_default=True)
@@ -36,7 +36,7 @@ def check(ctx: click.Context, files: tuple[str, ...], format_: str, lint: bool, 
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", type=click.Path(allow_dash=True))
 @click.option("--entry", metavar="NAME", help="Only this entry.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("--color", type=COLOR, default="auto", show_default=True)

@@ -237,7 +237,7 @@ class Builder:
         results = op.results
         total = sum([count or 1 for _, count in names])
         if total != len(results):
-            raise Problem(f"{spec.name} has {len(results)} results, {total} are named", node.start)
+            raise Problem(f"{spec.name} has {len(results) or 'no'} result{'s' * (len(results) != 1)}, {total} named", node.start)
         index = 0
         for name, count in names:
             self.define(name, results[index], node.start)

@@ -25,6 +25,8 @@ SPECIAL: Final = {
     "-nan": math.nan,
     "+nan": math.nan,
 }
+MAX_ELEMENTS: Final = 1 << 24  # as many as a tile may have
+MAX_RANK: Final = 64
 BOOLEANS: Final = {"true": 1, "false": 0}
 
 _ELEMENTS: dict[tuple[str, tuple[int, ...]], DenseElements] = {}
@@ -63,6 +65,8 @@ def dense(element: Scalar, shape: tuple[int, ...], node: Any) -> DenseElements:
         return _collapse(element, shape, _blob(element, shape, node))
     if type(node) is not Listing:
         return DenseElements(element, shape, (literal(element, node),))
+    if len(shape) > MAX_RANK or math.prod(shape) > MAX_ELEMENTS:
+        raise Problem(f"a list for a tile of more than {MAX_ELEMENTS} elements or {MAX_RANK} dimensions", _at(node))
     bits: list[int] = []
     _flatten(element, shape, node, bits)
     return _collapse(element, shape, bits)

@@ -1071,25 +1071,18 @@ class Evaluator:
         left = self._relane(a, a_shape, [*batch, row, k])
         right = self._relane(b, b_shape, [*batch, k, column])
         names = (str(lhs.type.element), str(rhs.type.element), str(acc.type.element))  # type: ignore[attr-defined]
-        operands: list[tuple[Any, ...]] = [(left, names[0], op.get("signed_lhs")), (right, names[1], op.get("signed_rhs"))]
+        types: list[tuple[Any, ...]] = [(names[0], op.get("signed_lhs")), (names[1], op.get("signed_rhs"))]
+        scaled: list[Term] = []
         for position, (value, is_left) in enumerate(scales):
             assert value is not None
             shape = value.type.shape  # type: ignore[attr-defined]
             blocks = shape[-1] if is_left else shape[-2]
             index = terms.floordiv(k, terms.const(depth // blocks)) if blocks > 1 else terms.zero
             lanes = [*batch, row, index] if is_left else [*batch, index, column]
-            scaled = self._relane(scale_terms[position], shape, lanes)
-            operands[position] = (*operands[position], scaled, str(value.type.element))  # type: ignore[attr-defined]
-        operands.sort(key=lambda item: (item[0], str(item[1:])))
-        attr = (
-            op.short,
-            names[2],
-            depth,
-            tuple((item[1], item[2], *item[4:]) for item in operands),
-            ("fast_acc",) if op.short == "mmaf" and op.get("fast_acc") else (),
-        )
-        args = [item[0] for item in operands] + [item[3] for item in operands if len(item) > 3] + [c]
-        node = terms.node("mma", attr, args)
+            scaled.append(self._relane(scale_terms[position], shape, lanes))
+            types[position] = (*types[position], str(value.type.element))  # type: ignore[attr-defined]
+        flags = ("fast_acc",) if op.short == "mmaf" and op.get("fast_acc") else ()
+        node = terms.contraction((op.short, names[2], depth, tuple(types), flags), (left, right, *scaled, c))
         self._set(op, terms.atom(node) if self._sort(op.results[0]) == "int" else node)
 
     def _reduce(self, op: TileOp) -> None:
@@ -1425,7 +1418,7 @@ class Evaluator:
             if param is root:
                 argument = index
         assumption = op.get("assumption")
-        self.kernel.promises.append(Promise(op, term, assumption, argument))
+        self.kernel.promises.append(Promise(op, term, assumption, argument, self.loops))
         if isinstance(term, int) and type(assumption).__name__ == "Bounded":
             leaf = self.terms.single(term)
             if leaf is not None and self.terms.kind[leaf] not in ("poly", "arg", "lane", "block", "grid", "iter"):

@@ -137,3 +137,6 @@ class Promise:
     assumption: Any
     argument: int | None
     """Index of the entry parameter when the value is one."""
+    loops: tuple[Loop, ...] = ()
+    of_view: bool = False
+    """The value is a tensor view; ``term`` is, or holds, its base pointer."""

@@ -22,6 +22,7 @@ MAX_MONOMIALS = 400
 """A polynomial with more monomials is kept as an opaque product: longer ones cost more than they settle."""
 
 LEAVES = frozenset({"lane", "bound", "it", "carry_lane", "arg", "block", "grid", "iter", "carry", "region"})
+COMMUTATIVE_INT = frozenset({"andi", "ori", "xori", "maxi", "mini"})
 UNDER_BUDGET = 4000
 """How many nodes a simplification under guards may visit before the term is left as it is."""
 
@@ -871,8 +872,28 @@ class Terms:
                 return self.ite(args[0], args[1], args[2], self.attr[node])
             case "f":
                 return self.float_op(self.attr[node], args)
+            case "mma":
+                return self.contraction(self.attr[node], args)
+            case "iop":
+                return self._node(kind, self.attr[node], tuple(sorted(args)) if self.attr[node][1] in COMMUTATIVE_INT else args)
+            case "fcmp":
+                symmetric = self.attr[node][0] in ("equal", "not_equal")
+                return self._node(kind, self.attr[node], tuple(sorted(args)) if symmetric else args)
             case _:
                 return self._node(kind, self.attr[node], args)
+
+    def contraction(self, attr: tuple[Any, ...], args: tuple[Term, ...]) -> Term:
+        """A matrix product for one lane: the two factors commute, each with its type and scale.
+
+        ``attr`` = (op, accumulator type, depth, per-factor types, flags); ``args`` = factors, their scales, accumulator.
+        """
+        name, element, depth, types, flags = attr
+        first, second, *scales, accumulator = args
+        factors = [(first, types[0], scales[:1]), (second, types[1], scales[1:])]
+        factors.sort(key=lambda factor: (factor[0], str(factor[1]), factor[2]))
+        ordered = (name, element, depth, tuple(factor[1] for factor in factors), flags)
+        scale_args = [scale for factor in factors for scale in factor[2]]
+        return self._node("mma", ordered, (factors[0][0], factors[1][0], *scale_args, accumulator))
 
     # ---- floating point --------------------------------------------------------------------------------------
 

@@ -6,12 +6,12 @@ import re
 from typing import Final
 
 GENERIC: Final = re.compile(r'"(?:cuda_tile|builtin)\.[\w$.]+"\s*\(')
-MODULE: Final = re.compile(r"^\s*(?:cuda_tile\.|builtin\.)?module\b", re.MULTILINE)
+MODULE: Final = re.compile(r"^[ \t]*+(?:cuda_tile\.|builtin\.)?module\b", re.MULTILINE)
 # Spellings that only the cuTile Rust printer has.
 CUTILE_RS: Final = re.compile(
-    r"optimization_hints = #cuda_tile\.optimization_hints<|= cuda_tile\.loop\b|^\s*cuda_tile\.global\b"
+    r"optimization_hints = #cuda_tile\.optimization_hints<|= cuda_tile\.loop\b|^[ \t]*+cuda_tile\.global\b"
     r"|\boverflow (?:nsw|nuw|nw)\b|\brounding (?:negative_inf|positive_inf|zero)\b|<structural-op>"
-    r"|\{(?:rounding_mode|overflow|mode|fast_acc) = |^\s*entry @\S+\(%0: |f8e4m3fn|f8e5m2|f8e8m0fnu|f4e2m1fn",
+    r"|\{(?:rounding_mode|overflow|mode|fast_acc) = |^[ \t]*+entry @[^\s(]++\(%0: |f8e4m3fn|f8e5m2|f8e8m0fnu|f4e2m1fn",
     re.MULTILINE,
 )
 LOCATION: Final = re.compile(r"loc\((?:#|\"|unknown|callsite|fused)")

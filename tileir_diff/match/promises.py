@@ -8,6 +8,7 @@ from typing import Any
 
 from tileir_diff.graph.kernel import Kernel, Promise
 from tileir_diff.graph.terms import Term, Terms
+from tileir_diff.match.canonical import outward
 from tileir_diff.match.model import Difference
 
 LAUNCHER_LIMIT = 16
@@ -62,6 +63,9 @@ def compare_promises(reference: Kernel, generated: Kernel, make: Make, specialis
     """
     differences: list[Difference] = []
     obligations: dict[str, None] = {}
+    for kernel in (reference, generated):
+        for promise in kernel.promises:
+            _settle(kernel, promise)
     ref_facts, gen_facts = Facts(reference), Facts(generated)
     seen: set[tuple[Any, ...]] = set()
     for promise in generated.promises:
@@ -78,6 +82,17 @@ def compare_promises(reference: Kernel, generated: Kernel, make: Make, specialis
         seen.add(key)
         differences.extend(_weaker(generated, promise, gen_facts, make))
     return differences, list(obligations)
+
+
+def _settle(kernel: Kernel, promise: Promise) -> None:
+    """Bring the promise's value to a form that does not depend on the side."""
+    if not promise.loops:
+        return
+    if isinstance(promise.term, int):
+        promise.term = outward(kernel.terms, promise.loops, promise.term)
+    elif hasattr(promise.term, "pointer"):
+        promise.term = outward(kernel.terms, promise.loops, promise.term.pointer)
+        promise.of_view = True
 
 
 def _stronger(
@@ -110,11 +125,14 @@ def _stronger_division(
     divisor = assumption.divisor
     value = promise.op.one("value")
     term = promise.term
+    size: int | None
     if not isinstance(term, int):
         term = getattr(term, "pointer", None)
         if term is None:
             return []
-        size: int | None = 1
+        size = 1
+    elif promise.of_view:
+        size = 1
     else:
         size = element_bytes(value)
     constant = terms.value(term) if size is None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.rules.render import base_name, elide
+from tileir_diff.rules.render import base_name, elide, focus
 
 if TYPE_CHECKING:
     from tileir_diff.report.result import Argument, Place, Result, Side, Summary
@@ -108,9 +108,9 @@ def dump_line(side: Side) -> str:
     return f"{side.path} ({details})" if details else side.path
 
 
-def caption(place: Place, text: str) -> str:
+def caption(place: Place, text: str, other: str) -> str:
     """What stands behind the caret: `mask: lane < N`."""
-    text = elide(text, CAPTION)
+    text = focus(text, other, CAPTION)
     return f"{place.part}: {text}" if place.part and text else text
 
 

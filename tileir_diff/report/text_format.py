@@ -85,10 +85,11 @@ def _finding(result: Result, finding: FindingRecord, paint: Painter) -> list[str
         return [f"{head}  [{_where(result, finding)}]"]
     width = max(len(layout.location(side, place)) for side, place in _places(result, finding))
     lines = [head]
-    for (side, place), label, text in zip(
-        _places(result, finding), ("reference", "generated"), (finding.expected, finding.actual), strict=True
+    texts = (finding.expected, finding.actual)
+    for (side, place), label, text, other in zip(
+        _places(result, finding), ("reference", "generated"), texts, reversed(texts), strict=True
     ):
-        lines += _quote(label, side, place, text, width, paint)
+        lines += _quote(label, side, place, text, other, width, paint)
     body = [
         (
             "impact",
@@ -105,7 +106,9 @@ def _places(result: Result, finding: FindingRecord) -> list[tuple[Side, Place | 
     return [(result.reference, finding.reference), (result.generated, finding.generated)]
 
 
-def _quote(label: str, side: Side, place: Place | None, text: str, width: int, paint: Painter) -> list[str]:
+def _quote(
+    label: str, side: Side, place: Place | None, text: str, other: str, width: int, paint: Painter
+) -> list[str]:
     """The location, the op as printed, and below it a caret at the part that matters with what it says."""
     where = layout.location(side, place)
     lead = f"  {label:<{LABEL - 2}} {where:<{width}}   "
@@ -117,7 +120,7 @@ def _quote(label: str, side: Side, place: Place | None, text: str, width: int, p
     if mark is None:
         return [line]
     caret = f"{' ' * (len(lead) + mark[0])}{paint('mark', '^' * max(1, mark[1] - mark[0]))}"
-    return [line, f"{caret} {layout.caption(place, text)}".rstrip()]
+    return [line, f"{caret} {layout.caption(place, text, other)}".rstrip()]
 
 
 def _where(result: Result, finding: FindingRecord) -> str:

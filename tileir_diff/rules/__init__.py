@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from tileir_diff.rules.model import IMPACTS, STATUSES, Detail, Family, Finding
-from tileir_diff.rules.render import render
+from tileir_diff.rules.render import message, sentence
 
 if TYPE_CHECKING:
     from tileir_diff.match.model import Difference
@@ -94,8 +94,8 @@ def finding(difference: Difference, front_end: str = "") -> Finding:
         generated=difference.generated,
         expected=difference.expected,
         actual=difference.actual,
-        message=render(detail.message, difference, limit=True),
-        effect=render(detail.effect, difference),
-        fix=render(detail.fixes.get(front_end, detail.fix), difference),
+        message=message(detail.message, difference),
+        effect=sentence(detail.effect, difference),
+        fix=sentence(detail.fixes.get(front_end, detail.fix), difference),
         evidence=difference.note,
     )

@@ -10,8 +10,15 @@ if TYPE_CHECKING:
     from tileir_diff.match.model import Difference, Site
 
 ELLIPSIS = "…"
+
+VALUE_LIMIT = 100
+"""Longest value in an effect or a fix, in characters; the finding has the values in full."""
+
 SHORTEST = 8
 """No value of a message is cut below this many characters."""
+
+LEAD = 6
+"""Characters kept before the first one in which two long values differ."""
 
 
 class _Values(dict[str, object]):
@@ -21,11 +28,11 @@ class _Values(dict[str, object]):
         return "?"
 
 
-def render(template: str, difference: Difference, *, limit: bool = False) -> str:
-    """The template with the difference's values, with `limit` in at most MESSAGE_LIMIT characters."""
+def message(template: str, difference: Difference) -> str:
+    """The template in at most MESSAGE_LIMIT characters; long values are cut to where they differ."""
     values = _values(difference)
     text = _fill(template, values)
-    if not limit or len(text) <= MESSAGE_LIMIT:
+    if len(text) <= MESSAGE_LIMIT:
         return text
     used = [key for key in values if f"{{{key}}}" in template]
     bare = _fill(template, _Values({**values, **dict.fromkeys(used, "x")}))
@@ -34,12 +41,12 @@ def render(template: str, difference: Difference, *, limit: bool = False) -> str
     return elide(_fill(template, values), MESSAGE_LIMIT)
 
 
-def _share(values: _Values, used: list[str], room: int) -> None:
-    """Cuts the values so that together they fit: the short ones stay, the long ones share the rest."""
-    for position, key in enumerate(sorted(used, key=lambda each: len(str(values[each])))):
-        part = max(SHORTEST, room // (len(used) - position))
-        values[key] = elide(str(values[key]), part)
-        room -= len(str(values[key]))
+def sentence(template: str, difference: Difference) -> str:
+    """The template as one line, for effects and fixes."""
+    values = _values(difference)
+    for key, value in values.items():
+        values[key] = elide(str(value), VALUE_LIMIT)
+    return _fill(template, values)
 
 
 def elide(text: str, width: int) -> str:
@@ -48,6 +55,36 @@ def elide(text: str, width: int) -> str:
         return text
     head = (width - 1) // 2
     return text[:head] + ELLIPSIS + text[len(text) - (width - 1 - head) :]
+
+
+def focus(text: str, other: str, width: int) -> str:
+    """`text` in at most `width` characters, around the first one in which it differs from `other`."""
+    if len(text) <= width:
+        return text
+    same = next(
+        (i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other))
+    )
+    start = same - LEAD
+    if start <= 1:
+        return text[: width - 1] + ELLIPSIS
+    if len(text) - start < width:
+        return ELLIPSIS + text[len(text) - width + 1 :]
+    return ELLIPSIS + text[start + 1 : start + width - 1] + ELLIPSIS
+
+
+def base_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def _share(values: _Values, used: list[str], room: int) -> None:
+    """Cuts the values so that together they fit: the short ones stay, the long ones share the rest."""
+    full = {key: str(values[key]) for key in ("expected", "actual")}
+    for position, key in enumerate(sorted(used, key=lambda each: len(str(values[each])))):
+        part = max(SHORTEST, room // (len(used) - position))
+        text = str(values[key])
+        other = full["actual" if key == "expected" else "expected"]
+        values[key] = focus(text, other, part) if key in full else elide(text, part)
+        room -= len(str(values[key]))
 
 
 def _fill(template: str, values: _Values) -> str:
@@ -83,7 +120,3 @@ def _place(site: Site | None) -> str:
     """Where in the kernel's source the fix goes, if the dump says so: " at softmax.rs:58"."""
     source = site.op.source if site else None
     return f" at {base_name(source.file)}:{source.line}" if source else ""
-
-
-def base_name(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]

@@ -28,6 +28,9 @@ from tileir_diff.syntax.nodes import (
 )
 
 
+RESULTS = 9999  # more than any op has
+
+
 class MisplacedToken(Exception):  # noqa: N818  (the parser makes a Problem of it)
     """A token that the grammar lets pass and the syntax does not; the parser turns it into an InputError."""
 
@@ -285,7 +288,7 @@ class Actions:
         return ("unknown",)
 
     def location_file(self, c: list[Any]) -> tuple[Any, ...]:
-        return ("file", str(c[0])[1:-1], int(c[2]), int(c[4]))
+        return ("file", str(c[0])[1:-1], _whole(c[2]), _whole(c[4]))
 
     def location_named(self, c: list[Any]) -> tuple[Any, ...]:
         return ("in", c[2])
@@ -305,7 +308,14 @@ def _start(token: Token) -> int:
     return token.end_pos - len(str(token).lstrip())  # type: ignore[operator]
 
 
-def _count(token: Token) -> int:
-    if not str(token).isdigit() or not 1 <= int(token) <= 4096:
-        raise MisplacedToken("expected a number of results", token)
+def _whole(token: Token) -> int:
+    if not token.isdigit():
+        raise MisplacedToken("expected a whole number", token)
     return int(token)
+
+
+def _count(token: Token) -> int:
+    count = _whole(token)
+    if not 1 <= count <= RESULTS:
+        raise MisplacedToken("expected a number of results", token)
+    return count

@@ -91,6 +91,6 @@ def explain_characters(text: str, offset: int) -> str:
         return "string is not closed"
     if char in "<{(":
         return f"'{char}' is not closed, or nested too deeply"
-    if text.startswith("//", offset):
-        return "comment is not closed"
+    if char.isdigit():
+        return "malformed number"
     return f"unexpected character {char!a}"

@@ -141,9 +141,12 @@ def _judged(finding: Finding, policy: Policy, front_end: FrontEnd, waiver: Waive
 
 
 def _with_gap(judged: Judged, gap: Gap, front_end: FrontEnd) -> Judged:
-    """A gap that the version is known to have becomes the cause; one that it may have is only evidence."""
-    text = f"known gap {gap.id} of {front_end.name}{' ' if gap.versions else ''}{gap.versions}: {gap.reason}"
-    if gap.has_version(front_end.version) is None:
+    """A gap that is known to apply becomes the cause; one that may apply is only evidence."""
+    versions = f" {gap.versions}" if gap.versions else ""
+    text = f"known gap {gap.id} of {front_end.name}{versions}: {gap.reason}"
+    if gap.only_if:
+        return judged._replace(evidence=_join(judged.evidence, f"{text}, if {gap.only_if}"))
+    if gap.open_in(front_end.version) is None:
         hint = f"version not known, name it with --front-end generated={front_end.name}@VERSION"
         return judged._replace(evidence=_join(judged.evidence, f"{text} ({hint})"))
     return judged._replace(

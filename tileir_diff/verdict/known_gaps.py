@@ -24,6 +24,8 @@ class Gap(NamedTuple):
     before: str = ""
     expected: str = "*"
     actual: str = "*"
+    op: str = "*"
+    only_if: str = ""
     workaround: str = ""
 
     def covers(self, finding: Finding) -> bool:
@@ -31,9 +33,10 @@ class Gap(NamedTuple):
             fnmatchcase(finding.rule, self.rule)
             and fnmatchcase(finding.expected, self.expected)
             and fnmatchcase(finding.actual, self.actual)
+            and (self.op == "*" or any(fnmatchcase(name, self.op) for name in _ops(finding)))
         )
 
-    def has_version(self, version: str) -> bool | None:
+    def open_in(self, version: str) -> bool | None:
         """Whether that version has the gap; None if it depends on a version that is not known."""
         if not self.since and not self.before:
             return True
@@ -49,6 +52,10 @@ class Gap(NamedTuple):
         """The versions that have it, in words; empty if all do."""
         parts = [f"since {self.since}" if self.since else "", f"before {self.before}" if self.before else ""]
         return " and ".join(part for part in parts if part)
+
+
+def _ops(finding: Finding) -> list[str]:
+    return [site.op.short for site in (finding.reference, finding.generated) if site is not None]
 
 
 @cache
@@ -69,7 +76,7 @@ def matching_gap(finding: Finding, front_end: FrontEnd) -> Gap | None:
         if (
             gap.front_end == front_end.name
             and gap.covers(finding)
-            and gap.has_version(front_end.version) is not False
+            and gap.open_in(front_end.version) is not False
         ):
             return gap
     return None

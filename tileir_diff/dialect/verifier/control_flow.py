@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import TensorView
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 from tileir_diff.dialect.verifier.kinds import TILE_VIEWS, phrase
 from tileir_diff.dialect.verifier.reduction import REDUCTIONS, reduction_yield
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from xdsl.ir import Block, Region, SSAValue
 
-    from tileir_diff.dialect.ir import TileOp
 
 FUNCTIONS = ("entry", "testing$func")
 TERMINATORS = frozenset(("return", "continue", "break", "yield"))
 
 RULES: Rules = {
     "for/bounds-type": "lower bound, upper bound and step of a for have one type",
-    "for/induction-variable": "the first region argument of a for is its induction variable, of the bounds' type",
-    "loop/carried": "initial values, region arguments and results of a for (or the first two of a loop) agree",
+    "for/induction-variable": "the first region argument of a for has the type of its bounds",
+    "loop/carried": "initial values, region arguments and (of a for) results have the same types",
     "loop/carried-view": "no view is carried by a loop or given by a loop or an if",
     "if/else-required": "an if with results has an else branch",
     "terminator/missing": "a block ends in a terminator, except where an empty one is implied",
@@ -73,9 +74,13 @@ def _for_bounds(op: TileOp) -> Broken | None:
         return Broken("for/bounds-type", message, "operand:1" if lower != upper else "operand:2")
     block = only_block(op.regions[0])
     if block is None or not block.args:
-        return Broken("for/induction-variable", "the region of `for` needs an argument for its induction variable")
+        return Broken(
+            "for/induction-variable", "the region of `for` needs an argument for its induction variable"
+        )
     if block.args[0].type != lower:
-        message = f"the induction variable of `for` must have the bounds' type {lower}, found {block.args[0].type}"
+        message = (
+            f"the induction variable of `for` must have the bounds' type {lower}, found {block.args[0].type}"
+        )
         return Broken("for/induction-variable", message)
     return None
 
@@ -87,7 +92,9 @@ def _for_carried(op: TileOp) -> Broken | None:
     results = _types(op.results)
     if not inits == arguments == results:
         found = f"{_listed(inits)}, {_listed(arguments)} and {_listed(results)}"
-        message = f"initial values, region arguments and results of `for` must have the same types, found {found}"
+        message = (
+            f"initial values, region arguments and results of `for` must have the same types, found {found}"
+        )
         return Broken("loop/carried", message)
     return _no_views(op, op.results, "a carried value")
 
@@ -117,7 +124,7 @@ def terminated(op: TileOp) -> Broken | None:
         if block is None:
             continue
         last = block.last_op
-        if last is not None and getattr(last, "short", None) in TERMINATORS:
+        if isinstance(last, TileOp) and last.short in TERMINATORS:
             continue
         if op.short in _IMPLIED and not expected_operands(_IMPLIED[op.short], op):
             continue
@@ -142,10 +149,10 @@ def _terminator(op: TileOp) -> Broken | None:
         return Broken("terminator/last", f"`{op.short}` must be the last op of its block")
     leaves, between = _LEAVES[op.short]
     target = op.parent_op()
-    while target is not None and getattr(target, "short", None) in between and target.short not in leaves:
+    while isinstance(target, TileOp) and target.short in between and target.short not in leaves:
         target = target.parent_op()
-    if target is None or getattr(target, "short", None) not in leaves:
-        where = f"`{target.short}`" if target is not None and hasattr(target, "short") else "the module"
+    if not isinstance(target, TileOp) or target.short not in leaves:
+        where = f"`{target.short}`" if isinstance(target, TileOp) else "nothing"
         allowed = f" under nothing but {phrase(between)}" if between else ""
         message = f"`{op.short}` must stand in {phrase(leaves)}{allowed}, found in {where}"
         return Broken(f"{op.short}/parent", message)
@@ -153,7 +160,9 @@ def _terminator(op: TileOp) -> Broken | None:
         return reduction_yield(op, target)
     expected, found = expected_operands(op.short, target), _types(op.operands)
     if expected != found:
-        message = f"`{op.short}` must give {_listed(expected)} to its `{target.short}`, found {_listed(found)}"
+        message = (
+            f"`{op.short}` must give {_listed(expected)} to its `{target.short}`, found {_listed(found)}"
+        )
         return Broken(f"{op.short}/operands", message)
     return None
 
@@ -162,5 +171,5 @@ CONSTRAINTS: Constraints = {
     "for": (_for_bounds, _for_carried),
     "loop": (_loop_carried,),
     "if": (_if_branches,),
-    **{name: (_terminator,) for name in sorted(TERMINATORS)},
+    **dict.fromkeys(sorted(TERMINATORS), (_terminator,)),
 }

@@ -5,15 +5,16 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from tileir_diff.dialect.types import Scalar
+from tileir_diff.dialect.verifier.access import number, operand_tile, result_tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 from tileir_diff.dialect.verifier.kinds import phrase
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.dialect.types import Scalar
 
 _SMALL = ("f8E4M3FN", "f8E5M2", "f4E2M1FN")
-# Conversions that keep every value, subnormals included; f8E8M0FNU reaches below the normal range of all but f64.
+# Conversions that keep every value. f8E8M0FNU reaches below the normal range of all but f64.
 EXACT: dict[str, frozenset[str]] = {
     "f16": frozenset(_SMALL),
     "bf16": frozenset((*_SMALL, "fnv8E5M3FNU")),
@@ -61,7 +62,7 @@ def storage_bits(element: Scalar) -> int:
 
 
 def same_shape(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = operand_tile(op), result_tile(op)
     if source.shape != result.shape:
         message = f"`{op.short}` keeps the shape, found {source} to {result}"
         return Broken("conversion/same-shape", message, "types")
@@ -69,30 +70,32 @@ def same_shape(op: TileOp) -> Broken | None:
 
 
 def bitcast(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type.element, op.results[0].type.element
+    source, result = number(operand_tile(op)), number(result_tile(op))
     if source.bits != result.bits:
         return Broken("bitcast/width", f"`bitcast` keeps the width, found {source} to {result}", "types")
     return None
 
 
 def widening(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type.element, op.results[0].type.element
+    source, result = number(operand_tile(op)), number(result_tile(op))
     if result.bits <= source.bits:
         return Broken("exti/wider", f"`exti` must widen, found {source} to {result}", "types")
     return None
 
 
 def narrowing(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type.element, op.results[0].type.element
+    source, result = number(operand_tile(op)), number(result_tile(op))
     if result.bits >= source.bits:
         return Broken("trunci/narrower", f"`trunci` must narrow, found {source} to {result}", "types")
     return None
 
 
 def float_to_float(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type.element.name, op.results[0].type.element.name
+    source, result = number(operand_tile(op)).name, number(result_tile(op)).name
     if source == result:
-        return Broken("ftof/no-op", f"`ftof` must change the element type, found {source} to {result}", "types")
+        return Broken(
+            "ftof/no-op", f"`ftof` must change the element type, found {source} to {result}", "types"
+        )
     modes, mode = ftof_modes(source, result), op.get("rounding")
     if mode not in modes:
         message = f"`ftof` from {source} to {result} rounds to {phrase(modes)}, found {mode}"
@@ -108,7 +111,7 @@ def float_to_int(op: TileOp) -> Broken | None:
 
 
 def int_to_float(op: TileOp) -> Broken | None:
-    result = op.results[0].type.element
+    result = number(result_tile(op))
     if result.name == "f8E8M0FNU":
         return Broken("itof/f8E8M0FNU", "`itof` cannot give f8E8M0FNU", "types")
     mode = op.get("rounding")
@@ -118,10 +121,12 @@ def int_to_float(op: TileOp) -> Broken | None:
 
 
 def packing(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = operand_tile(op), result_tile(op)
     if len(source.shape) != 1 or len(result.shape) != 1:
-        return Broken("pack/rank", f"`{op.short}` works on tiles of rank 1, found {source} to {result}", "types")
-    widths = (storage_bits(source.element), storage_bits(result.element))
+        return Broken(
+            "pack/rank", f"`{op.short}` works on tiles of rank 1, found {source} to {result}", "types"
+        )
+    widths = (storage_bits(number(source)), storage_bits(number(result)))
     if widths[0] == widths[1]:
         message = f"`{op.short}` must change the width of the elements, found {source} to {result}"
         return Broken("pack/width", message, "types")

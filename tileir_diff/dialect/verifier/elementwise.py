@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.dialect.types import Scalar
+from tileir_diff.dialect.verifier.access import operand_tile, result_tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ SAME_TYPE_OPS = (
 
 
 def same_type(op: TileOp) -> Broken | None:
-    result = op.results[0].type
+    result = result_tile(op)
     for position, operand in enumerate(op.operands):
         if operand.type != result:
             return Broken(
@@ -44,7 +45,7 @@ def same_type(op: TileOp) -> Broken | None:
 
 
 def compare(op: TileOp) -> Broken | None:
-    lhs, rhs, result = op.operands[0].type, op.operands[1].type, op.results[0].type
+    lhs, rhs, result = operand_tile(op), operand_tile(op, 1), result_tile(op)
     if lhs != rhs:
         message = f"`{op.short}` compares values of one type, found {lhs} and {rhs}"
         return Broken("compare/same-type", message, "operand:1")
@@ -54,7 +55,7 @@ def compare(op: TileOp) -> Broken | None:
 
 
 def fpowi(op: TileOp) -> Broken | None:
-    base, exponent, result = op.operands[0].type, op.operands[1].type, op.results[0].type
+    base, exponent, result = operand_tile(op), operand_tile(op, 1), result_tile(op)
     if base.shape != exponent.shape:
         message = f"the exponent {exponent} must have the shape of the base {base}"
         return Broken("fpowi/exponent-shape", message, "operand:1")
@@ -64,8 +65,8 @@ def fpowi(op: TileOp) -> Broken | None:
 
 
 def select(op: TileOp) -> Broken | None:
-    condition, on_true, on_false = (operand.type for operand in op.operands)
-    result = op.results[0].type
+    condition, on_true, on_false = (operand_tile(op, position) for position in range(3))
+    result = result_tile(op)
     if on_true != on_false or on_true != result:
         message = f"`select` needs one type, found {on_true}, {on_false} and the result {result}"
         return Broken("select/same-type", message, "operand:2" if on_true != on_false else "types")
@@ -73,12 +74,14 @@ def select(op: TileOp) -> Broken | None:
         message = f"the condition {condition} must have the shape of the values {on_true}"
         return Broken("select/condition-shape", message, "operand:0")
     if isinstance(on_true.element, Scalar) and on_true.element.name == "f4E2M1FN":
-        return Broken("select/sub-byte", f"`select` does not work on the sub-byte type {on_true}", "operand:1")
+        return Broken(
+            "select/sub-byte", f"`select` does not work on the sub-byte type {on_true}", "operand:1"
+        )
     return None
 
 
 def offset(op: TileOp) -> Broken | None:
-    pointer, offsets, result = op.operands[0].type, op.operands[1].type, op.results[0].type
+    pointer, offsets, result = operand_tile(op), operand_tile(op, 1), result_tile(op)
     if pointer.shape != offsets.shape:
         message = f"the offsets {offsets} must have the shape of the pointers {pointer}"
         return Broken("offset/same-shape", message, "operand:1")
@@ -88,7 +91,7 @@ def offset(op: TileOp) -> Broken | None:
 
 
 CONSTRAINTS: Constraints = {
-    **{name: (same_type,) for name in SAME_TYPE_OPS},
+    **dict.fromkeys(SAME_TYPE_OPS, (same_type,)),
     "cmpi": (compare,),
     "cmpf": (compare,),
     "fpowi": (fpowi,),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.dialect.verifier.access import number, result_tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 from tileir_diff.dialect.verifier.kinds import phrase
 
@@ -47,7 +48,7 @@ def rounding(op: TileOp) -> Broken | None:
     if mode not in f32_modes:
         message = f"`{op.short}` rounds to {phrase((*modes, *f32_modes))}, found {mode}"
         return Broken(f"{op.short}/rounding", message, "rounding")
-    element = op.results[0].type.element
+    element = number(result_tile(op))
     if element.name != "f32":
         message = f"rounding mode {mode} of `{op.short}` is for f32 only, found {element}"
         return Broken(f"{op.short}/f32-rounding", message, "rounding")
@@ -55,7 +56,7 @@ def rounding(op: TileOp) -> Broken | None:
 
 
 def flush_to_zero(op: TileOp) -> Broken | None:
-    element = op.results[0].type.element
+    element = number(result_tile(op))
     if op.get("flush_to_zero") and element.name != "f32":
         return Broken("flush-to-zero/f32", f"flush_to_zero is for f32 only, found {element}", "flush_to_zero")
     return None

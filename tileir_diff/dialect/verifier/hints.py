@@ -37,10 +37,12 @@ NOTES: Rules = {
 
 def ignored_hint(op: TileOp) -> Broken | None:
     """The first hint of `op` that the assembler drops, and why; None if it takes them all."""
-    hints = op.get("hints") or {}
+    hints: dict[str, dict[str, Any]] = op.get("hints") or {}
     for architecture in sorted(hints):
         if architecture not in ARCHITECTURES:
-            return Broken("hint/architecture", f"no architecture {architecture}: its hints are ignored", "hints")
+            return Broken(
+                "hint/architecture", f"no architecture {architecture}: its hints are ignored", "hints"
+            )
         for key, value in sorted(hints[architecture].items()):
             if op.short not in KEYS.get(key, ()):
                 return Broken("hint/key", f"`{op.short}` takes no hint `{key}`: it is ignored", "hints")

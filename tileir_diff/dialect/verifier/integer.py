@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.dialect.verifier.access import number, result_tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 from tileir_diff.dialect.verifier.kinds import phrase
 
@@ -38,12 +39,12 @@ def negation(op: TileOp) -> Broken | None:
 
 
 def iota(op: TileOp) -> Broken | None:
-    result = op.results[0].type
+    result = result_tile(op)
     if len(result.shape) != 1:
         return Broken("iota/rank", f"`iota` gives a tile of rank 1, found {result}", "types")
-    bits = result.element.bits
+    bits = number(result).bits
     if result.shape[0] > 1 << bits:
-        message = f"`iota` counts to {result.shape[0] - 1}, which does not fit the {bits} bit(s) of {result.element}"
+        message = f"`iota` counts to {result.shape[0] - 1}, too much for {result.element}"
         return Broken("iota/range", message, "types")
     return None
 

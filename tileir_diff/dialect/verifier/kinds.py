@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tileir_diff.dialect.types import (
     GatherScatterView,
@@ -15,6 +14,9 @@ from tileir_diff.dialect.types import (
     Tile,
     Token,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BASE_FLOATS = ("f16", "bf16", "f32", "f64")
 FLOATS = (*BASE_FLOATS, "tf32", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "fnv8E5M3FNU")
@@ -63,12 +65,24 @@ def scalar_of(names: tuple[str, ...], label: str | None = None) -> Kind:
     return Kind(f"a rank-0 tile of {label or phrase(names)}", accepts)
 
 
-def is_pointer_tile(type_: Any) -> bool:
+def _any(type_: Any) -> bool:
+    return True
+
+
+def _instance(*classes: type) -> Callable[[Any], bool]:
+    return lambda type_: isinstance(type_, classes)
+
+
+def _is_pointer_tile(type_: Any) -> bool:
     return isinstance(type_, Tile) and isinstance(type_.element, Ptr)
 
 
-ANY = Kind("any type", lambda type_: True)
-TILE = Kind("a tile", lambda type_: isinstance(type_, Tile))
+def _is_pointer(type_: Any) -> bool:
+    return isinstance(type_, Tile) and isinstance(type_.element, Ptr) and not type_.shape
+
+
+ANY = Kind("any type", _any)
+TILE = Kind("a tile", _instance(Tile))
 NUMBER_TILE = tile_of(NUMBERS, "numbers (not pointers, not i4)")
 BASE_FLOAT_TILE = tile_of(BASE_FLOATS)
 FLOAT_TILE = tile_of(FLOATS, "floats")
@@ -79,14 +93,14 @@ I1_TILE = tile_of(("i1",))
 I8_TILE = tile_of(("i8",))
 I32_TILE = tile_of(("i32",))
 I64_TILE = tile_of(("i64",))
-POINTER_TILE = Kind("a tile of pointers", is_pointer_tile)
-POINTER = Kind("a rank-0 tile of a pointer", lambda type_: is_pointer_tile(type_) and not type_.shape)
+POINTER_TILE = Kind("a tile of pointers", _is_pointer_tile)
+POINTER = Kind("a rank-0 tile of a pointer", _is_pointer)
 INT_SCALAR = scalar_of(INTS)
 I1_SCALAR = scalar_of(("i1",))
 I32_SCALAR = scalar_of(("i32",))
-TOKEN = Kind("a token", lambda type_: isinstance(type_, Token))
-TENSOR_VIEW = Kind("a tensor_view", lambda type_: isinstance(type_, TensorView))
-TILE_VIEW = Kind("a partition, strided or gather/scatter view", lambda type_: isinstance(type_, TILE_VIEWS))
-PARTITION_VIEW = Kind("a partition_view", lambda type_: isinstance(type_, PartitionView))
-STRIDED_VIEW = Kind("a strided_view", lambda type_: isinstance(type_, StridedView))
-GATHER_VIEW = Kind("a gather_scatter_view", lambda type_: isinstance(type_, GatherScatterView))
+TOKEN = Kind("a token", _instance(Token))
+TENSOR_VIEW = Kind("a tensor_view", _instance(TensorView))
+TILE_VIEW = Kind("a partition, strided or gather/scatter view", _instance(*TILE_VIEWS))
+PARTITION_VIEW = Kind("a partition_view", _instance(PartitionView))
+STRIDED_VIEW = Kind("a strided_view", _instance(StridedView))
+GATHER_VIEW = Kind("a gather_scatter_view", _instance(GatherScatterView))

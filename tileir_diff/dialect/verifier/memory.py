@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.dialect.types import Tile
+from tileir_diff.dialect.verifier.access import operand_tile, pointee, result_tile, tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraint, Constraints, Rules
 from tileir_diff.dialect.verifier.kinds import phrase
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.dialect.types import Tile
 
 _LOADS = ("weak", "relaxed", "acquire")
 _STORES = ("weak", "relaxed", "release")
@@ -28,7 +29,10 @@ ORDERINGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 RULES: Rules = {
-    **{f"{name}/ordering": f"the ordering of {name} is {phrase(orders)}" for name, (orders, _) in ORDERINGS.items()},
+    **{
+        f"{name}/ordering": f"the ordering of {name} is {phrase(orders)}"
+        for name, (orders, _) in ORDERINGS.items()
+    },
     "memory-order/weak-scope": "a weak access has no memory scope",
     "memory-order/missing-scope": "an access that is not weak has a memory scope",
     "atomic_red_view_tko/scope": "the scope of atomic_red_view_tko is tl_blk or device",
@@ -50,7 +54,9 @@ def memory_order(op: TileOp) -> Broken | None:
         return Broken(f"{op.short}/ordering", message, "memory_ordering")
     if ordering == "weak":
         if scope is not None:
-            return Broken("memory-order/weak-scope", f"a weak access has no scope, found {scope}", "memory_scope")
+            return Broken(
+                "memory-order/weak-scope", f"a weak access has no scope, found {scope}", "memory_scope"
+            )
         return None
     if scope is None:
         message = f"a {ordering} access needs a scope: {phrase(scopes)}"
@@ -62,39 +68,41 @@ def memory_order(op: TileOp) -> Broken | None:
 
 
 def _pointee(op: TileOp, pointers: Tile, value: Tile, where: str) -> Broken | None:
-    if pointers.shape != value.shape or pointers.element.pointee != value.element:
+    if pointers.shape != value.shape or pointee(pointers) != value.element:
         message = f"`{op.short}` through {pointers} does not fit {value}"
         return Broken(f"{op.short}/pointee", message, where)
     return None
 
 
 def _mask(op: TileOp) -> Broken | None:
-    mask, pointers = op.one("mask"), op.operands[0].type
-    if mask is not None and mask.type.shape != pointers.shape:
+    mask, pointers = op.one("mask"), operand_tile(op)
+    if mask is not None and tile(mask).shape != pointers.shape:
         message = f"the mask {mask.type} must have the shape of the pointers {pointers}"
         return Broken(f"{op.short}/mask-shape", message, "mask")
     return None
 
 
 def _load(op: TileOp) -> Broken | None:
-    broken = _pointee(op, op.operands[0].type, op.results[0].type, "types") or _mask(op)
+    broken = _pointee(op, operand_tile(op), result_tile(op), "types") or _mask(op)
     if broken is not None:
         return broken
     padding = op.one("padding")
-    if padding is not None and padding.type != op.results[0].type:
-        message = f"the padding {padding.type} must have the type of the result {op.results[0].type}"
+    if padding is not None and padding.type != result_tile(op):
+        message = f"the padding {padding.type} must have the type of the result {result_tile(op)}"
         return Broken("load_ptr_tko/padding-type", message, "padding")
     return None
 
 
 def _store(op: TileOp) -> Broken | None:
-    return _pointee(op, op.operands[0].type, op.operands[1].type, "operand:1") or _mask(op)
+    return _pointee(op, operand_tile(op), operand_tile(op, 1), "operand:1") or _mask(op)
 
 
 def _alloca(op: TileOp) -> Broken | None:
-    alignment, element = op.get("alignment"), op.results[0].type.element.pointee
+    alignment, element = op.get("alignment"), pointee(result_tile(op))
     if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
-        return Broken("alloca/alignment", f"the alignment must be a power of two, found {alignment}", "alignment")
+        return Broken(
+            "alloca/alignment", f"the alignment must be a power of two, found {alignment}", "alignment"
+        )
     size = element.bits // 8
     if alignment < size:
         message = f"the alignment must be at least the {size} bytes of {element}, found {alignment}"
@@ -102,7 +110,7 @@ def _alloca(op: TileOp) -> Broken | None:
     return None
 
 
-_ORDER: dict[str, tuple[Constraint, ...]] = {name: (memory_order,) for name in ORDERINGS}
+_ORDER: dict[str, tuple[Constraint, ...]] = dict.fromkeys(ORDERINGS, (memory_order,))
 CONSTRAINTS: Constraints = {
     **_ORDER,
     "load_ptr_tko": (_load, memory_order),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.dialect.verifier.access import number, operand_tile, result_tile, tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 from tileir_diff.dialect.verifier.kinds import phrase
 
@@ -40,7 +41,7 @@ BLOCKS: dict[str, dict[str, tuple[int, ...]]] = {
 
 
 def _ranks(op: TileOp) -> Broken | None:
-    ranks = [len(operand.type.shape) for operand in op.operands]
+    ranks = [len(tile(operand).shape) for operand in op.operands]
     if len(set(ranks)) != 1 or ranks[0] not in (2, 3):
         message = f"the operands of `{op.short}` must all have rank 2 or all rank 3, found ranks {ranks}"
         return Broken("mma/rank", message)
@@ -48,24 +49,28 @@ def _ranks(op: TileOp) -> Broken | None:
 
 
 def _input_types(op: TileOp) -> Broken | None:
-    lhs, rhs = op.operands[0].type.element, op.operands[1].type.element
+    lhs, rhs = number(operand_tile(op)), number(operand_tile(op, 1))
     if lhs != rhs:
         message = f"both factors of `{op.short}` must have one element type, found {lhs} and {rhs}"
         return Broken("mma/input-type", message, "operand:1")
     return None
 
 
-def _disagreement(op: TileOp, names: tuple[str, str], where: tuple[int, int], dims: tuple[int, int]) -> str | None:
+def _disagreement(
+    op: TileOp, names: tuple[str, str], where: tuple[int, int], dims: tuple[int, int]
+) -> str | None:
     """What to say when dimension `dims[0]` of one operand differs from `dims[1]` of another."""
-    left = op.operands[where[0]].type.shape[dims[0]]
-    right = op.operands[where[1]].type.shape[dims[1]]
+    left = operand_tile(op, where[0]).shape[dims[0]]
+    right = operand_tile(op, where[1]).shape[dims[1]]
     if left == right:
         return None
-    return f"dimension {dims[0]} of {names[0]} and {dims[1]} of {names[1]} must agree, found {left} and {right}"
+    return (
+        f"dimension {dims[0]} of {names[0]} and {dims[1]} of {names[1]} must agree, found {left} and {right}"
+    )
 
 
 def _shapes(op: TileOp) -> Broken | None:
-    rank = len(op.operands[0].type.shape)
+    rank = len(operand_tile(op).shape)
     row, column = rank - 2, rank - 1
     pairs = [
         (("lhs", "rhs"), (0, 1), (column, row)),
@@ -78,14 +83,14 @@ def _shapes(op: TileOp) -> Broken | None:
         message = _disagreement(op, names, where, dims)
         if message is not None:
             return Broken("mma/shape", message, f"operand:{where[1]}")
-    if op.results[0].type != op.operands[2].type:
-        message = f"`{op.short}` into {op.operands[2].type} cannot give {op.results[0].type}"
+    if result_tile(op) != operand_tile(op, 2):
+        message = f"`{op.short}` into {operand_tile(op, 2)} cannot give {result_tile(op)}"
         return Broken("mma/result-type", message, "types")
     return None
 
 
 def _accumulator(op: TileOp) -> Broken | None:
-    source, acc = op.operands[0].type.element.name, op.operands[2].type.element.name
+    source, acc = number(operand_tile(op)).name, number(operand_tile(op, 2)).name
     allowed = ACCUMULATORS[source]
     if acc not in allowed:
         message = f"`mmaf` of {source} accumulates in {phrase(allowed)}, found {acc}"
@@ -94,7 +99,7 @@ def _accumulator(op: TileOp) -> Broken | None:
 
 
 def _scales(op: TileOp) -> Broken | None:
-    lhs, lhs_scale, rhs_scale = op.operands[0].type, op.operands[3].type, op.operands[4].type
+    lhs, lhs_scale, rhs_scale = operand_tile(op), operand_tile(op, 3), operand_tile(op, 4)
     if lhs_scale.element != rhs_scale.element:
         message = f"both scales must have one element type, found {lhs_scale.element} and {rhs_scale.element}"
         return Broken("mma/input-type", message, "operand:4")
@@ -115,8 +120,8 @@ def _scales(op: TileOp) -> Broken | None:
     if depth % scales:
         message = f"the number of scales along K, {scales}, must divide K, {depth}"
         return Broken("mmaf-scaled/scale-shape", message, "operand:3")
-    blocks = BLOCKS[lhs.element.name]
-    scale = lhs_scale.element.name
+    blocks = BLOCKS[number(lhs).name]
+    scale = number(lhs_scale).name
     if scale not in blocks:
         message = f"`mmaf_scaled` of {lhs.element} takes scales of {phrase(tuple(blocks))}, found {scale}"
         return Broken("mmaf-scaled/scale-type", message, "operand:3")

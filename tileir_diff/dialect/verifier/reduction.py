@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.dialect.ops import OPS
 from tileir_diff.dialect.spec import TOKEN_ORDERED, UNKNOWN
 from tileir_diff.dialect.types import Tile
+from tileir_diff.dialect.verifier.access import number, operand_tile, tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ RULES: Rules = {
     "reduce/operand-shape": "all operands of reduce or scan have one shape",
     "reduce/dim": "the dimension of reduce or scan is one of its operands' dimensions",
     "reduce/identity-count": "reduce and scan have one identity per operand",
-    "reduce/identity-type": "an identity has the element type of its operand (f16 and bf16 pass for each other)",
+    "reduce/identity-type": "an identity has its operand's element type; f16 and bf16 pass for each other",
     "reduce/result-count": "reduce and scan have one result per operand",
     "reduce/result-type": "reduce drops its dimension from each operand's type",
     "scan/result-type": "scan keeps each operand's type",
@@ -38,10 +39,11 @@ EFFECTFUL_OPS = (
 
 
 def _operands(op: TileOp) -> Broken | None:
-    shape = op.operands[0].type.shape
+    shape = operand_tile(op).shape
     for position, operand in enumerate(op.operands):
-        if operand.type.shape != shape:
-            message = f"all operands of `{op.short}` must have one shape, found {op.operands[0].type} and {operand.type}"
+        if tile(operand).shape != shape:
+            found = f"found {operand_tile(op)} and {operand.type}"
+            message = f"all operands of `{op.short}` must have one shape, {found}"
             return Broken("reduce/operand-shape", message, f"operand:{position}")
     dim = op.get("dim")
     if not isinstance(dim, int) or not 0 <= dim < len(shape):
@@ -55,7 +57,7 @@ def _identities(op: TileOp) -> Broken | None:
         message = f"`{op.short}` needs one identity per operand, {len(op.operands)}, found {len(identities)}"
         return Broken("reduce/identity-count", message, "identities")
     for operand, identity in zip(op.operands, identities, strict=True):
-        wanted, found = operand.type.element, identity.element
+        wanted, found = number(tile(operand)), identity.element
         if wanted != found and not {wanted.name, found.name} <= _HALVES:
             message = f"the identity of {operand.type} must be of type {wanted}, found {found}"
             return Broken("reduce/identity-type", message, "identities")
@@ -67,8 +69,8 @@ def _results(op: TileOp) -> Broken | None:
         message = f"`{op.short}` gives one result per operand, {len(op.operands)}, found {len(op.results)}"
         return Broken("reduce/result-count", message)
     dim = op.get("dim")
-    for position, (operand, result) in enumerate(zip(op.operands, op.results, strict=True)):
-        source = operand.type
+    for operand, result in zip(op.operands, op.results, strict=True):
+        source = tile(operand)
         expected = source
         if op.short == "reduce":
             expected = Tile(source.shape[:dim] + source.shape[dim + 1 :], source.element)
@@ -82,7 +84,7 @@ def _region_arguments(op: TileOp) -> Broken | None:
     if not op.regions[0].blocks:
         return Broken("reduce/region-arguments", f"`{op.short}` needs a region with a block")
     found = [argument.type for argument in op.regions[0].blocks[0].args]
-    expected = [Tile((), operand.type.element) for operand in op.operands for _ in range(2)]
+    expected = [Tile((), tile(operand).element) for operand in op.operands for _ in range(2)]
     if found != expected:
         wanted, got = ", ".join(map(str, expected)), ", ".join(map(str, found)) or "none"
         message = f"the region of `{op.short}` takes ({wanted}), found ({got})"
@@ -93,7 +95,9 @@ def _region_arguments(op: TileOp) -> Broken | None:
 def reduction_yield(terminator: TileOp, parent: TileOp) -> Broken | None:
     """The `yield` of a reduction gives one scalar per operand."""
     found = [operand.type for operand in terminator.operands]
-    expected = [Tile((), operand.type.element) for operand in parent.operands if isinstance(operand.type, Tile)]
+    expected = [
+        Tile((), operand.type.element) for operand in parent.operands if isinstance(operand.type, Tile)
+    ]
     if not expected or len(expected) != len(parent.operands):
         return None  # The reduction itself is to blame.
     if found != expected:
@@ -108,7 +112,9 @@ def no_effects_in_reduction(op: TileOp) -> Broken | None:
     while parent is not None:
         name = getattr(parent, "short", None)
         if name in REDUCTIONS:
-            return Broken("reduce/body-effects", f"`{op.short}` may have effects, and cannot stand in a `{name}`")
+            return Broken(
+                "reduce/body-effects", f"`{op.short}` may have effects, and cannot stand in a `{name}`"
+            )
         if name != "if":
             return None
         parent = parent.parent_op()
@@ -117,7 +123,7 @@ def no_effects_in_reduction(op: TileOp) -> Broken | None:
 
 _REDUCTION = (_operands, _identities, _results, _region_arguments)
 CONSTRAINTS: Constraints = {
-    **{name: (no_effects_in_reduction,) for name in EFFECTFUL_OPS},
+    **dict.fromkeys(EFFECTFUL_OPS, (no_effects_in_reduction,)),
     "reduce": _REDUCTION,
     "scan": _REDUCTION,
 }

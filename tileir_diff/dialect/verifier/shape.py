@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from tileir_diff.dialect.types import Tile
+from tileir_diff.dialect.verifier.access import operand_tile, result_tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.dialect.types import Tile
 
 RULES: Rules = {
     "shape/element-type": "an op that rearranges a tile keeps the element type",
@@ -28,33 +29,37 @@ RULES: Rules = {
 
 
 def _same_element(op: TileOp) -> Broken | None:
-    result = op.results[0].type
-    for position, operand in enumerate(op.operands):
-        if operand.type.element != result.element:
-            message = f"`{op.short}` keeps the element type, found {operand.type} to {result}"
+    result = result_tile(op)
+    for position in range(len(op.operands)):
+        source = operand_tile(op, position)
+        if source.element != result.element:
+            message = f"`{op.short}` keeps the element type, found {source} to {result}"
             return Broken("shape/element-type", message, f"operand:{position}")
     return None
 
 
 def _same_rank(op: TileOp) -> Broken | None:
-    result = op.results[0].type
-    for position, operand in enumerate(op.operands):
-        if len(operand.type.shape) != len(result.shape):
-            message = f"`{op.short}` keeps the rank, found {operand.type} to {result}"
+    result = result_tile(op)
+    for position in range(len(op.operands)):
+        source = operand_tile(op, position)
+        if len(source.shape) != len(result.shape):
+            message = f"`{op.short}` keeps the rank, found {source} to {result}"
             return Broken("shape/rank", message, f"operand:{position}")
     return None
 
 
 def reshape(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = operand_tile(op), result_tile(op)
     if prod(source.shape) != prod(result.shape):
         found = f"{prod(source.shape)} to {prod(result.shape)}"
-        return Broken("reshape/element-count", f"`reshape` keeps the number of elements, found {found}", "types")
+        return Broken(
+            "reshape/element-count", f"`reshape` keeps the number of elements, found {found}", "types"
+        )
     return None
 
 
 def broadcast(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = operand_tile(op), result_tile(op)
     for dim, (old, new) in enumerate(zip(source.shape, result.shape, strict=True)):
         if old not in (1, new):
             message = f"`broadcast` grows only dimensions of size 1, found {old} to {new} in dimension {dim}"
@@ -63,7 +68,7 @@ def broadcast(op: TileOp) -> Broken | None:
 
 
 def cat(op: TileOp) -> Broken | None:
-    lhs, rhs, result = op.operands[0].type.shape, op.operands[1].type.shape, op.results[0].type.shape
+    lhs, rhs, result = operand_tile(op).shape, operand_tile(op, 1).shape, result_tile(op).shape
     along = op.get("dim")
     if not isinstance(along, int) or not 0 <= along < len(lhs):
         return Broken("cat/dim", f"`dim` of `cat` must be in [0, {len(lhs)}), found {along}", "dim")
@@ -79,7 +84,7 @@ def cat(op: TileOp) -> Broken | None:
 
 
 def permute(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type.shape, op.results[0].type.shape
+    source, result = operand_tile(op).shape, result_tile(op).shape
     permutation = tuple(op.get("permutation") or ())
     if len(source) < 2:
         return Broken("permute/rank", f"`permute` needs rank 2 or more, found {len(source)}", "operand:0")
@@ -88,18 +93,20 @@ def permute(op: TileOp) -> Broken | None:
         return Broken("permute/permutation", message, "permutation")
     for dim, taken in enumerate(permutation):
         if result[dim] != source[taken]:
-            message = f"dimension {dim} of the result of `permute` must be {source[taken]}, found {result[dim]}"
+            message = (
+                f"dimension {dim} of the result of `permute` must be {source[taken]}, found {result[dim]}"
+            )
             return Broken("permute/shape", message, "types")
     return None
 
 
 def extract(op: TileOp) -> Broken | None:
-    source, result = op.operands[0].type, op.results[0].type
+    source, result = operand_tile(op), result_tile(op)
     return _slice(op, source, result, len(op.operands) - 1, "types")
 
 
 def insert(op: TileOp) -> Broken | None:
-    source, destination, result = op.operands[0].type, op.operands[1].type, op.results[0].type
+    source, destination, result = operand_tile(op), operand_tile(op, 1), result_tile(op)
     if destination != result:
         message = f"`insert` into {destination} cannot give {result}"
         return Broken("insert/result-type", message, "types")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tileir_diff.dialect.verifier.broken import Broken, Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from xdsl.ir import SSAValue
 
     from tileir_diff.dialect.ir import TileOp

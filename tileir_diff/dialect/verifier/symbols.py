@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import Tile
+from tileir_diff.dialect.verifier.access import pointee, result_tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
-    from tileir_diff.dialect.ir import TileOp
 
 RULES: Rules = {
     "entry/results": "a kernel has no results",
@@ -40,7 +41,7 @@ def entry(op: TileOp) -> Broken | None:
 
 
 def constant(op: TileOp) -> Broken | None:
-    value, tile = op.get("value"), op.results[0].type
+    value, tile = op.get("value"), result_tile(op)
     if value.element != tile.element:
         message = f"a literal of {value.element} cannot initialise {tile}"
         return Broken("constant/element-type", message, "value")
@@ -64,11 +65,9 @@ def global_(op: TileOp) -> Broken | None:
     return None
 
 
-def symbol_name(op: Operation) -> str | None:
+def symbol_name(op: TileOp) -> str | None:
     """The symbol that `op` defines in its module."""
-    if getattr(op, "short", None) not in _DEFINING:
-        return None
-    return op.get("sym_name")
+    return op.get("sym_name") if op.short in _DEFINING else None
 
 
 def symbols_of(module: Operation) -> dict[str, TileOp]:
@@ -77,9 +76,9 @@ def symbols_of(module: Operation) -> dict[str, TileOp]:
     for region in module.regions:
         for block in region.blocks:
             for op in block.ops:
-                name = symbol_name(op)
+                name = symbol_name(op) if isinstance(op, TileOp) else None
                 if name is not None:
-                    found.setdefault(name, op)
+                    found.setdefault(name, cast("TileOp", op))
     return found
 
 
@@ -98,9 +97,9 @@ def check_symbol(op: TileOp, symbols: dict[str, TileOp]) -> Broken | None:
     target = symbols.get(name)
     if target is None or target.short != "global":
         return Broken("get_global/symbol", f"@{name} is not a global of this module", "sym_name")
-    pointee, tile = op.results[0].type.element.pointee, global_tile(target)
-    if tile is not None and pointee != tile.element:
-        message = f"@{name} holds {tile.element}, the result points to {pointee}"
+    target_pointee, tile = pointee(result_tile(op)), global_tile(target)
+    if tile is not None and target_pointee != tile.element:
+        message = f"@{name} holds {tile.element}, the result points to {target_pointee}"
         return Broken("get_global/pointee", message, "types")
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.dialect.types import Ptr, Scalar, TensorView, Tile
+from tileir_diff.dialect.types import Ptr, TensorView, Tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 from tileir_diff.dialect.verifier.kinds import INTS_AND_I4
 
@@ -32,7 +32,9 @@ RULES: Rules = {
 
 def join(op: TileOp) -> Broken | None:
     if len(op.operands) < 2:
-        return Broken("join_tokens/count", f"`join_tokens` joins two or more tokens, found {len(op.operands)}")
+        return Broken(
+            "join_tokens/count", f"`join_tokens` joins two or more tokens, found {len(op.operands)}"
+        )
     return None
 
 
@@ -41,7 +43,7 @@ def _is_tile(type_: Any, pointers: bool) -> bool:
         return False
     if isinstance(type_.element, Ptr):
         return pointers
-    return isinstance(type_.element, Scalar) and type_.element.name in INTS_AND_I4
+    return type_.element.name in INTS_AND_I4
 
 
 def assume(op: TileOp) -> Broken | None:
@@ -69,7 +71,9 @@ def _div_by(type_: Any, assumption: Any) -> Broken | None:
         return None
     if every is None or along is None:
         missing = "every" if every is None else "along"
-        return Broken("div_by/every", f"every and along of div_by come together, {missing} is missing", "assumption")
+        return Broken(
+            "div_by/every", f"every and along of div_by come together, {missing} is missing", "assumption"
+        )
     if isinstance(type_, TensorView) or not type_.shape:
         message = f"every and along of div_by need a tile of rank 1 or more, found {type_}"
         return Broken("div_by/every", message, "assumption")
@@ -134,7 +138,9 @@ def count_conversions(text: str) -> int | None:
 def printing(op: TileOp) -> Broken | None:
     expected, found = count_conversions(op.get("format") or ""), len(op.group("args"))
     if expected is None:
-        return Broken("print_tko/format", "a `%` of the format starts no conversion; write `%%` for a sign", "format")
+        return Broken(
+            "print_tko/format", "a `%` of the format starts no conversion; write `%%` for a sign", "format"
+        )
     if expected != found:
         message = f"the format has {expected} conversion(s), found {found} operand(s)"
         return Broken("print_tko/operand-count", message, "format")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tileir_diff.dialect.types import GatherScatterView, PartitionView, Ptr, Scalar, StridedView, TensorView, Tile
+from tileir_diff.dialect.types import (
+    GatherScatterView,
+    PartitionView,
+    Ptr,
+    Scalar,
+    StridedView,
+    TensorView,
+    Tile,
+)
 from tileir_diff.dialect.verifier.broken import Broken, Rules
 from tileir_diff.dialect.verifier.kinds import FLOATS, NUMBERS
 
@@ -26,9 +34,9 @@ RULES: Rules = {
     "view/tile-power-of-two": "every dimension of the tile of a view is a power of two",
     "view/tile-element-count": f"the tile of a view has at most {MAX_TILE_ELEMENTS} elements",
     "view/f4-even": "the tile of a view of f4E2M1FN has at least one even dimension",
-    "view/dim-map": "dim_map maps each tile dimension to another dimension of the tensor_view, leaving none out",
+    "view/dim-map": "dim_map is a permutation of the dimensions of the tensor_view",
     "view/padding": "padding other than zero needs float elements",
-    "strided-view/traversal-strides": "a strided_view has one traversal stride per dimension, each at least 1",
+    "strided-view/traversal-strides": "a strided_view has a traversal stride per dimension, at least 1",
     "gather-view/sparse-dim": "sparse_dim names a dimension of the tensor_view",
 }
 
@@ -73,13 +81,13 @@ def _check_shape(shape: tuple[int, ...], element: Scalar | Ptr, text: str, prefi
 
 
 def _check_pointer(pointer: Ptr) -> Broken | None:
-    if isinstance(pointer.pointee, Scalar) and pointer.pointee.name in _POINTEES:
+    if pointer.pointee.name in _POINTEES:
         return None
     return Broken("ptr/pointee", f"a pointer cannot point to {pointer.pointee}")
 
 
 def _check_tensor_view(view: TensorView) -> Broken | None:
-    if not isinstance(view.element, Scalar) or view.element.name not in _POINTEES:
+    if view.element.name not in _POINTEES:
         return Broken("tensor-view/element", f"a tensor_view cannot hold elements of type {view.element}")
     if len(view.shape) != len(view.strides):
         found = f"{len(view.shape)} size(s) and {len(view.strides)} stride(s)"
@@ -95,7 +103,9 @@ def _check_view(view: PartitionView | StridedView | GatherScatterView) -> Broken
     rank = len(view.tensor_view.shape)
     if not view.tile or len(view.tile) != rank:
         found = f"tile of rank {len(view.tile)} over a tensor_view of rank {rank}"
-        return Broken("view/rank", f"the tile of a view must have its tensor_view's rank, at least 1; found {found}")
+        return Broken(
+            "view/rank", f"the tile of a view must have its tensor_view's rank, at least 1; found {found}"
+        )
     element = view.tensor_view.element
     broken = _check_shape(view.tile, element, str(view), "view/tile-")
     if broken is not None:
@@ -105,11 +115,13 @@ def _check_view(view: PartitionView | StridedView | GatherScatterView) -> Broken
         if len(strides) != rank or any(stride <= 0 for stride in strides):
             return Broken(
                 "strided-view/traversal-strides",
-                f"a strided_view of rank {rank} needs {rank} traversal strides, each at least 1; found {list(strides)}",
+                f"a strided_view needs {rank} traversal strides, each at least 1; found {list(strides)}",
             )
     if isinstance(view, GatherScatterView):
         if not 0 <= view.sparse_dim < rank:
-            return Broken("gather-view/sparse-dim", f"sparse_dim must be in [0, {rank}), found {view.sparse_dim}")
+            return Broken(
+                "gather-view/sparse-dim", f"sparse_dim must be in [0, {rank}), found {view.sparse_dim}"
+            )
     elif sorted(view.dim_map) != list(range(rank)):
         found = f"found {list(view.dim_map)}"
         return Broken("view/dim-map", f"dim_map must be a permutation of 0 to {rank - 1}, {found}")

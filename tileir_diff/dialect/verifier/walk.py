@@ -150,7 +150,7 @@ class Verifier:
 
     def _check_types(self, op: TileOp) -> tuple[Broken | None, bool]:
         """The constraint that a type of `op` breaks, once per type; and whether all its types hold."""
-        named = [("types", result.type) for result in op.results]
+        named: list[tuple[str, Any]] = [("types", result.type) for result in op.results]
         for region in op.regions:
             for block in region.blocks:
                 named += [(f"argument:{number}", argument.type) for number, argument in enumerate(block.args)]

@@ -1,0 +1,93 @@
+"""Whether a mutant is seen to differ when it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.execute.kernel import OverBudget, Place, Unsupported, run
+from benchmarks.execute.launches import Launch, invented
+from benchmarks.execute.memory import Memory
+from tileir_diff.dialect import parse_text
+
+if TYPE_CHECKING:
+    from benchmarks.execute.numbers import Array
+    from tileir_diff.dialect.ir import TileOp
+
+DIFFERS = "differs"
+SAME = "same"
+UNKNOWN = "unknown"
+BUDGET = 12_000
+SEEDS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a run did to memory and what it told."""
+
+    addresses: Array
+    values: Array
+    outside: frozenset[tuple[str, int]]
+    events: tuple[tuple[str, tuple[float, ...]], ...]
+
+    def same(self, other: Trace) -> bool:
+        if self.outside != other.outside or self.addresses.shape != other.addresses.shape:
+            return False
+        if not np.array_equal(self.addresses, other.addresses):
+            return False
+        told = sorted(self.events) == sorted(other.events)
+        return told and np.allclose(self.values, other.values, rtol=1e-6, atol=1e-9, equal_nan=True)
+
+
+class Screen:
+    """Runs of one dump, to hold its mutants against."""
+
+    def __init__(self, text: str, launches: list[Launch] | None = None) -> None:
+        entries = parse_text(text).entries
+        self.runs: list[tuple[str, Launch, tuple[int, int, int], Trace]] = []
+        self.why_not = ""
+        for entry in entries:
+            given = launches or [made for seed in SEEDS if (made := invented(entry, seed)) is not None]
+            for launch in given:
+                for block in launch.blocks:
+                    trace = self._trace(entry, launch, block)
+                    if isinstance(trace, Trace):
+                        self.runs.append((str(entry.get("sym_name")), launch, block, trace))
+                    else:
+                        self.why_not = trace
+
+    @staticmethod
+    def _trace(entry: TileOp, launch: Launch, block: tuple[int, int, int]) -> Trace | str:
+        if len(launch.arguments) != len(entry.regions[0].block.args):
+            return "arguments"
+        memory = Memory(dict(launch.sizes), 5)
+        try:
+            run(entry, list(launch.arguments), Place(block, launch.grid, memory, BUDGET))
+        except Unsupported as error:
+            return f"not modelled: {error}"
+        except OverBudget:
+            return "over budget"
+        except (ValueError, IndexError, KeyError, TypeError, OverflowError, ZeroDivisionError, FloatingPointError) as error:
+            return f"{type(error).__name__}: {error}"
+        addresses, values = memory.result()
+        return Trace(addresses, values, frozenset(memory.outside), tuple(memory.events))
+
+    def judge(self, text: str) -> tuple[str, int]:
+        """DIFFERS, SAME or UNKNOWN, and the number of runs that tell."""
+        entries = {str(entry.get("sym_name")): entry for entry in parse_text(text).entries}
+        agreed = 0
+        for name, launch, block, before in self.runs:
+            entry = entries.get(name)
+            if entry is None:
+                return UNKNOWN, agreed
+            trace = self._trace(entry, launch, block)
+            if trace == "over budget":
+                return DIFFERS, agreed + 1
+            if isinstance(trace, str):
+                continue
+            if not trace.same(before):
+                return DIFFERS, agreed + 1
+            agreed += 1
+        return (SAME if agreed else UNKNOWN), agreed

@@ -1,9 +1,39 @@
-"""Settings for all tests."""
+"""Shared fixtures. Dumps of other people's kernels are measured on where they are at hand, and never needed."""
 
 from __future__ import annotations
 
-from hypothesis import settings
+import os
+from pathlib import Path
 
-# Two shared cores: how long an example takes says nothing about the code.
-settings.register_profile("tileir-diff", deadline=None)
-settings.load_profile("tileir-diff")
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def shared_folder() -> Path:
+    """The folder with the corpus and the pairs: TILEIR_CORPUS, else `shared` beside the repository."""
+    return Path(os.environ.get("TILEIR_CORPUS") or ROOT.parent / "shared")
+
+
+@pytest.fixture(scope="session")
+def corpus_files() -> list[Path]:
+    """Disassembled dumps; skips where there are none."""
+    files = sorted((shared_folder() / "corpus").rglob("*.mlir"))
+    if not files:
+        pytest.skip("no corpus of dumps: set TILEIR_CORPUS to a folder that holds `corpus`")
+    return files
+
+
+@pytest.fixture(scope="session")
+def pair_dirs() -> list[Path]:
+    """Folders with `ref.mlir` and `gen.mlir`; skips where there are none."""
+    folders = sorted(path.parent for path in (shared_folder() / "pairs").rglob("ref.mlir"))
+    if not folders:
+        pytest.skip("no pairs of dumps: set TILEIR_CORPUS to a folder that holds `pairs`")
+    return folders
+
+
+@pytest.fixture(scope="session")
+def kernel_dumps() -> list[Path]:
+    """The dumps of this project's own kernels."""
+    return sorted((ROOT / "fixtures" / "kernels").glob("*/*.mlir"))

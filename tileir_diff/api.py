@@ -135,7 +135,10 @@ def run(
 def load(
     source: str | os.PathLike[str] | ModuleOp, side: str, front_end: FrontEnd | None = None
 ) -> tuple[ModuleOp, Dump]:
-    """Reads one side, or takes a module as it is. Raises InputError, also for a module without a kernel."""
+    """Reads one side, or takes a module as it is.
+
+    Raises InputError, also for a module without a kernel and for one that breaks a constraint.
+    """
     if isinstance(source, (str, os.PathLike)):
         from tileir_diff.dialect import parse_text
         from tileir_diff.ingest import read_source
@@ -148,6 +151,7 @@ def load(
     entries = module.entries
     if not entries:
         raise InputError("no kernel in it: nothing to compare", path)
+    _check_valid(module, path, text)
     names = tuple(symbol(entry) for entry in entries)
     made_by = front_end or recognise(_producer(module, text), names, _files(entries))
     return module, Dump(path, format_, names, made_by)
@@ -186,6 +190,16 @@ def versions(*dumps: Dump) -> dict[str, str]:
 
         made_by["tileirdisasm"] = tool_version("tileirdisasm") or "unknown"
     return made_by
+
+
+def _check_valid(module: ModuleOp, path: str, text: str) -> None:
+    """What breaks a constraint of the dialect means nothing that could be compared."""
+    from tileir_diff.dialect.verifier import verify
+
+    for broken in verify(module):
+        lines = text.split("\n")
+        quoted = lines[broken.line - 1] if 0 < broken.line <= len(lines) else None
+        raise InputError(broken.message, path, broken.line, broken.column, quoted, broken.rule)
 
 
 def _compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -> Comparison:

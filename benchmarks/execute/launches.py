@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 
     from xdsl.ir import SSAValue
 
-EXTENTS = (100, 37, 333, 64, 200, 129, 48, 1000)
-BLOCKS = ((1, 1, 1), (0, 0, 0), (2, 1, 0), (3, 0, 1))
+EXTENTS = (
+    ((333, 417, 275, 521, 390, 460), ((1, 0, 0), (0, 1, 1), (2, 1, 0))),
+    ((100, 37, 333, 64, 200, 129), ((0, 0, 0), (1, 2, 1))),
+    ((17, 23, 9, 40, 31, 12), ((0, 0, 0), (4, 1, 0))),
+    ((2100, 1300, 1050, 77, 2500, 640), ((0, 0, 0), (1, 1, 1))),
+)
+"""Sizes to choose from, and the blocks to run with them: with several tiles a dimension, with one and a part, with a part."""
+SCALARS = ((3, 17, 40), (1, 2, 100), (0, 1, 5, -2), (64, 7, 33))
 GRID = (5, 3, 2)
 BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int8": 1, "uint8": 1, "bool": 1, "int16": 2,
          "int32": 4, "int64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i32": 4, "i64": 8, "i8": 1}  # fmt: skip
@@ -82,11 +88,12 @@ def invented(entry: TileOp, seed: int) -> Launch | None:
         return None
     arguments: list[int | float] = []
     sizes: list[tuple[int, int]] = []
-    extent = [rng.choice(EXTENTS) for _ in range(8)]
+    extents, blocks = EXTENTS[seed % len(EXTENTS)]
+    extent = rng.sample(extents, len(extents))
     for number, (pointer, members, rank) in enumerate(groups, 1):
         if pointer is not None:
             arguments.append(Memory.base(number))
-        shape = [_fit(members[at], extent[at]) for at in range(rank)]
+        shape = [_fit(members[at], extent[at % len(extent)]) for at in range(rank)]
         strides: list[int] = [1] * rank
         step = 1
         for at in range(rank - 1, -1, -1):
@@ -102,10 +109,10 @@ def invented(entry: TileOp, seed: int) -> Launch | None:
             if isinstance(type_.element, Ptr):
                 return None
             floating = type_.element.is_float
-            arguments.append(round(rng.uniform(0.5, 2.0), 3) if floating else _fit(scalar, rng.choice((3, 17, 40))))
+            arguments.append(round(rng.uniform(0.5, 2.0), 3) if floating else _fit(scalar, rng.choice(SCALARS[seed % len(SCALARS)])))
     if len(arguments) != len(parameters):
         return None
-    return Launch(tuple(arguments), tuple(sizes), GRID, BLOCKS)
+    return Launch(tuple(arguments), tuple(sizes), GRID, blocks)
 
 
 def _groups(parameters: list[SSAValue]) -> list[tuple[SSAValue | None, list[SSAValue], int]] | None:

@@ -20,7 +20,7 @@ DIFFERS = "differs"
 SAME = "same"
 UNKNOWN = "unknown"
 BUDGET = 12_000
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2, 3, 4)
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,14 @@ class Trace:
     addresses: Array
     values: Array
     outside: frozenset[tuple[str, int]]
-    events: tuple[tuple[str, tuple[float, ...]], ...]
+    events: frozenset[tuple[str, tuple[float, ...]]]
 
     def same(self, other: Trace) -> bool:
         if self.outside != other.outside or self.addresses.shape != other.addresses.shape:
             return False
         if not np.array_equal(self.addresses, other.addresses):
             return False
-        told = sorted(self.events) == sorted(other.events)
-        return told and np.allclose(self.values, other.values, rtol=1e-6, atol=1e-9, equal_nan=True)
+        return self.events == other.events and np.allclose(self.values, other.values, rtol=1e-6, atol=1e-9, equal_nan=True)
 
 
 class Screen:
@@ -72,7 +71,7 @@ class Screen:
         except (ValueError, IndexError, KeyError, TypeError, OverflowError, ZeroDivisionError, FloatingPointError) as error:
             return f"{type(error).__name__}: {error}"
         addresses, values = memory.result()
-        return Trace(addresses, values, frozenset(memory.outside), tuple(memory.events))
+        return Trace(addresses, values, frozenset(memory.outside), frozenset(memory.events))
 
     def judge(self, text: str) -> tuple[str, int]:
         """DIFFERS, SAME or UNKNOWN, and the number of runs that tell."""

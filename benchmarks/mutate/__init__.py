@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchmarks.mutate import (
@@ -31,12 +32,27 @@ from benchmarks.mutate.registry import KINDS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-__all__ = ["DEFECT", "HARMLESS", "HINT", "KINDS", "Context", "Mutant", "Rejects", "broken", "mutants"]
+    from benchmarks.execute.screen import Screen
+
+__all__ = ["DEFECT", "HARMLESS", "HINT", "KINDS", "Context", "Mutant", "Rejects", "broken", "mutants", "screened"]
 
 # Importing a module puts its kinds into the table.
 _TABLES = (
     memory, views, arithmetic, modes, control, promises, entry_hints, harmless, harmless_forms,
 )  # fmt: skip
+
+
+TRIES = 4
+"""Doubtful mutants of a kind that are tried before one is taken."""
+
+UNSEEN = frozenset(
+    {
+        "div-by.stronger", "div-by.add", "bounded.stronger", "overflow.add", "memory.order", "memory.scope",
+        "token.drop", "nan.toggle", "cmp.ordering", "saturate.toggle", "arguments.swap", "padding.add", "assert.drop",
+        "assert.condition",
+    }
+)  # fmt: skip
+"""Kinds that a run cannot show, or that it shows where they mean nothing."""
 
 
 class Rejects:
@@ -61,10 +77,13 @@ def mutants(
     kinds: Collection[str] = (),
     per_file: int | None = None,
     rejects: Rejects | None = None,
+    screen: Screen | None = None,
 ) -> Iterator[Mutant]:
     """A sample of the mutants of one dump, the same for the same arguments.
 
-    At most `per_kind` of each kind and `per_file` in all. Raises InputError for text that does not parse.
+    At most `per_kind` of each kind and `per_file` in all. With a `screen`, defects that no run shows count as doubtful, doubtful
+    ones that a run shows do not, and a harmless rewrite that a run shows is refused.
+    Raises InputError for text that does not parse.
     """
     context = Context(text, path)
     found: list[Mutant] = []
@@ -78,8 +97,9 @@ def mutants(
         # Sure mutants first: doubtful ones only where there is nothing else.
         changes.sort(key=lambda change: bool(change.doubt))
         taken = 0
+        spare: list[Mutant] = []
         for change in changes:
-            if taken == per_kind:
+            if taken == per_kind or len(spare) == TRIES:
                 break
             try:
                 mutant = make_mutant(kind.name, kind.cls, path, text, change)
@@ -90,13 +110,37 @@ def mutants(
                 if rejects is not None:
                     rejects.add(mutant, why)
                 continue
+            if screen is not None:
+                mutant, why = screened(mutant, screen)
+                if why:
+                    if rejects is not None:
+                        rejects.add(mutant, why)
+                    continue
+            if mutant.doubt:
+                spare.append(mutant)
+                continue
             taken += 1
             found.append(mutant)
+        found += spare[: per_kind - taken]
     if per_file is not None and len(found) > per_file:
         rng = random.Random(f"{seed}/{path.rsplit('/', 1)[-1]}")
         keep = sorted(rng.sample(range(len(found)), per_file))
         found = [found[index] for index in keep]
     yield from found
+
+
+def screened(mutant: Mutant, screen: Screen) -> tuple[Mutant, str]:
+    """The mutant with what its runs tell about it, and why it must be dropped, if it must."""
+    if mutant.cls == HINT or mutant.kind in UNSEEN:
+        return mutant, ""
+    verdict, runs = screen.judge(mutant.text)
+    if mutant.cls == HARMLESS:
+        return mutant, f"a run of {runs} differs" if verdict == "differs" else ""
+    if verdict == "differs":
+        return replace(mutant, doubt=""), ""
+    if verdict == "same":
+        return replace(mutant, doubt=f"the same in {runs} runs" + (f"; {mutant.doubt}" if mutant.doubt else "")), ""
+    return mutant, ""
 
 
 def broken(text: str) -> str:

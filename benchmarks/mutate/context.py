@@ -149,7 +149,9 @@ class Context:
         """A number that two values share if they are the same pure ops of the same values; assumes are skipped."""
         known = self._keys.get(value)
         if known is None:
-            known = self._keys[value] = self._number(self._form(value))
+            root = self.root(value)
+            known = self._number(self._form(root)) if root is value else self.key(root)
+            self._keys[value] = known
         return known
 
     def _number(self, form: object) -> int:
@@ -159,8 +161,6 @@ class Context:
         if not isinstance(value, OpResult) or not isinstance(value.op, TileOp):
             return value
         op = value.op
-        if op.short == "assume":
-            return ("same", self.key(op.operands[0]))
         if op.short == "constant":
             literal = op.get("value")
             return ("constant", str(value.type), literal.bits)

@@ -106,6 +106,23 @@ def test_a_fault_of_ours_is_one_line_and_no_verdict_that_passes(
     assert isinstance(run(*PAIR, TILEIR_DIFF_DEBUG="1").exception, RecursionError)
 
 
+@pytest.mark.parametrize(("side", "owner"), [("ref.mlir", None), ("gen.mlir", "frontend")])
+def test_what_breaks_a_constraint_is_not_compared(
+    run: Run, rules_found: RulesFound, folder: Path, side: str, owner: str | None
+) -> None:
+    seen = rules_found()
+    text = "entry @k_entry(%arg0: tile<f32>) {\n  %0 = sqrt %arg0 rounding<full> : tile<f32>\n  return\n}\n"
+    (folder / side).write_text(text)
+    result = run(*PAIR, "--format", "json")
+    assert result.exit_code == 2
+    report = Report.model_validate_json(result.stdout)
+    assert report.owner == owner
+    assert report.error is not None
+    assert (report.error.path, report.error.line) == (side, 2)
+    assert report.error.rule
+    assert seen == []
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("ref.mlir",), ("a", "b", "c"), (*PAIR, "--format", "html"), (*PAIR, "--fail-on", "none"), ("--no",)],

@@ -47,7 +47,7 @@ def test_errors_have_rule_and_position(files: list[str]) -> None:
     good, bad, garbage, twice, absent = check_files(files)
     assert good.errors == ()
     assert [(error.rule, error.line) for error in bad.errors] == [("addf/rounding", 2)]
-    assert bad.lines[1][bad.errors[0].column - 1 :].startswith("approx")
+    assert bad.lines[1][bad.errors[0].column - 1 :].startswith("rounding<approx>")
     assert [(error.rule, error.line) for error in twice.errors] == [
         ("addf/rounding", 2),
         ("mulf/rounding", 3),
@@ -71,7 +71,7 @@ def test_text_shows_line_and_caret(files: list[str]) -> None:
     assert lines[1].startswith(f"{files[1]}:2:")
     assert ": error[addf/rounding]: " in lines[1]
     assert "rounding<approx>" in lines[2]
-    assert lines[2][lines[3].index("^") :].startswith("approx")
+    assert lines[2][lines[3].index("^") :].startswith("rounding<approx>")
     assert lines[4] == "2 files: 1 ok, 1 not"
 
 

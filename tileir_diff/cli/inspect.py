@@ -39,13 +39,14 @@ def check(ctx: click.Context, files: tuple[str, ...], format_: str, lint: bool, 
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option("--entry", metavar="NAME", help="Only this entry.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("--lint/--no-lint", default=True, help="With or without what is legal and has bitten people.")
 @click.option("--color", type=COLOR, default="auto", show_default=True)
 @click.pass_context
-def show(ctx: click.Context, file: str, entry: str | None, format_: str, color: str) -> None:
+def show(ctx: click.Context, file: str, entry: str | None, format_: str, lint: bool, color: str) -> None:
     """Show what a kernel does: arguments, grid, memory operations, reductions, loops, promises, lints."""
     from tileir_diff.show import show_command
 
-    ctx.exit(show_command(file, entry=entry, format=format_, color=_wants_color(color)))
+    ctx.exit(show_command(file, entry=entry, format=format_, lint=lint, color=_wants_color(color)))
 
 
 def _wants_color(choice: str) -> bool:

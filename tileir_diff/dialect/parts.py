@@ -48,10 +48,7 @@ def _offsets(op: TileOp, text: str, name: str) -> tuple[int, int] | None:
     if name == "name":
         return node.name_start, node.name_start + len(node.name)
     if name == "types":
-        if node.signature is None:
-            return None
-        start = node.signature.start + (1 if text.startswith(":", node.signature.start) else 2)
-        return _trim(text, start, len(text))
+        return _types(node, text)
     try:
         found, operands = _parts(op, node)
     except Problem:
@@ -140,8 +137,13 @@ def _end(node: Any) -> int:
     return _end(node.values[-1]) if not isinstance(node, Listing) else node.end
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """A stretch without the space around it and without the brace that opens a body."""
-    part = text[start:end]
-    stripped = part.rstrip().removesuffix("{").rstrip()
-    return start + len(part) - len(part.lstrip()), start + len(stripped)
+def _types(node: OpNode, text: str) -> tuple[int, int] | None:
+    """From after `:` or `->` to the last type, with its closing parenthesis."""
+    signature = node.signature
+    leaves = (signature.results or signature.types) if signature else None
+    if signature is None or not leaves:
+        return None
+    start = signature.start + (1 if text.startswith(":", signature.start) else 2)
+    start += len(text[start:]) - len(text[start:].lstrip())
+    end = _end(leaves[-1])
+    return start, end + (1 if text.startswith(")", end) else 0)

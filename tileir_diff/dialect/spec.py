@@ -58,7 +58,7 @@ class Required:
 REQUIRED: Final = Required()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OpSpec:
     """One op.
 

@@ -1252,8 +1252,6 @@ class Evaluator:
         element = str(value.type.element)  # type: ignore[attr-defined]
         sort = self._sort(value)
         attr: tuple[Any, ...] = (element, self._epoch(base), op.get("memory_ordering"), op.get("memory_scope"))
-        if attr[1] == -1:
-            attr = (element, -1)
         memory = terms.node("mem", attr, (pointer,))
         self._bound_memory(memory, value)
         self.origin.setdefault(memory, op)

@@ -13,10 +13,12 @@ from tileir_diff.graph.kernel import Kernel
 from tileir_diff.graph.show import show
 from tileir_diff.graph.terms import Term, Terms
 from tileir_diff.match import arguments
+from tileir_diff.match.align import align
 from tileir_diff.match.arguments import Binding
 from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.effects import EffectMatch, EffectPair, match_effects
 from tileir_diff.match.hints import compare_hints
+from tileir_diff.match.locate import overflow_promises, place
 from tileir_diff.match.model import (
     ArgumentPair,
     CompareOptions,
@@ -455,7 +457,7 @@ def _explain(attempt: Attempt) -> EntryResult:
         found.append(blame.make(_lone_rule(item.effect.kind, "missing"), item.effect.op, None, _describe(item.effect), "nothing", status="MISSING"))
     for item in attempt.match.only_generated:
         found.append(blame.make(_lone_rule(item.effect.kind, "extra"), None, item.effect.op, "nothing", _describe(item.effect), status="EXTRA"))
-    found = first_of(found)
+    found = _placed(blame, attempt, first_of(found))
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
     found.extend(_hints(blame, attempt))
@@ -471,6 +473,20 @@ def _explain(attempt: Attempt) -> EntryResult:
         )
     _ = terms
     return result
+
+
+def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Difference]:
+    """Findings on the changed lines, where the two entries are the same text but for a few ops."""
+    reference, generated = attempt.reference, attempt.generated
+    if not found and _front_end(reference) != _front_end(generated):
+        return found
+    alignment = align(reference.entry, generated.entry)
+    if not alignment.close:
+        return found
+    promised = overflow_promises(blame, alignment)
+    if found:
+        found = place(blame, alignment, found) or found
+    return found + promised
 
 
 def _names(attempt: Attempt) -> dict[Term, str]:

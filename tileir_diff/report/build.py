@@ -74,11 +74,14 @@ def build_result(
 
 
 def blocked_result(reference: Dump, generated: Dump, error: InputError, versions: dict[str, str]) -> Result:
-    """The result of a comparison that an unreadable input, or a wrong call, kept from starting."""
+    """The result of a comparison that an unreadable input, or a wrong call, kept from starting.
+
+    A generated dump that breaks a constraint of the dialect is the front end's fault.
+    """
     return Result(
         schema=SCHEMA,
         verdict=BLOCKED,
-        owner=None,
+        owner="frontend" if error.rule and error.path == generated.path else None,
         why=error.message,
         reference=_side(reference),
         generated=_side(generated),

@@ -6,11 +6,13 @@ Arrays are called A, B, .. in the order of their pointers; `A.shape0` and `A.str
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import Ptr, Tile
 from tileir_diff.lints.facts import ADDRESS_GROUP, LOADS, base_pointer, is_pointer, splat, spread_from
+from tileir_diff.show.indices import Indices
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.terms import Term
     from tileir_diff.lints.facts import EntryFacts
+
+QUOTIENT = re.compile(r"(\*?)\(([%.\w]+)\) / \(([%.\w]+)\)")
+FACTOR_REMAINDER = re.compile(r"\*(%?[.\w]+ % \d+)")
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -48,6 +53,7 @@ class Names:
     roles: list[list[str]]
     by_value: dict[SSAValue, str]
     by_term: dict[Term, str]
+    indices: Indices | None = None
 
     def say(self, value: SSAValue | None) -> str:
         """A value as a person writes it: its normal form with names, or its name in the dump."""
@@ -67,12 +73,21 @@ class Names:
 
         kernel = self.facts.kernel
         assert kernel is not None  # terms come from it
-        return show(kernel.terms, term, self.by_term)
+        if self.indices is not None:
+            term = self.indices.rewrite(term)
+            self.by_term.update(self.indices.names)
+        return readable(show(kernel.terms, term, self.by_term))
 
     def array_of(self, value: SSAValue | None) -> str:
         """The array that a pointer or view starts from: its letter, or the name of the value in the dump."""
         base = base_pointer(value)
         return "" if base is None else self.by_value.get(base, ssa(base))
+
+
+def readable(text: str) -> str:
+    """Fewer parentheses: `(block.x) / (8)` is `block.x/8`, but a factor keeps its own, as in `16*(block.x % 8)`."""
+    text = QUOTIENT.sub(lambda found: f"*({found[2]}/{found[3]})" if found[1] else f"{found[2]}/{found[3]}", text)
+    return FACTOR_REMAINDER.sub(r"*(\1)", text)
 
 
 def ssa(value: SSAValue) -> str:
@@ -98,6 +113,9 @@ def name_parameters(facts: EntryFacts) -> Names:
     _views(facts, index, by_parameter, roles)
     _uses(facts, index, by_parameter)
     names = Names(facts, arrays, roles, {}, {})
+    if facts.kernel is not None:
+        names.indices = Indices(facts.kernel, names.by_term)
+        names.by_term.update(names.indices.names)
     _publish(names, parameters)
     _scalars(names, parameters)
     _publish(names, parameters)
@@ -160,9 +178,6 @@ def _publish(names: Names, parameters: list[SSAValue]) -> None:
             term = kernel.arguments[position]
             leaf = kernel.terms.single(term)
             names.by_term[term if leaf is None else leaf] = name
-    if kernel is not None:
-        for number, loop in enumerate(kernel.loops):
-            names.by_term[loop.iteration] = f"it{number}"
 
 
 def _scalars(names: Names, parameters: list[SSAValue]) -> None:

@@ -82,9 +82,10 @@ def loops(facts: EntryFacts, names: Names) -> list[Json]:
     kernel = facts.kernel
     evaluated = {loop.op: loop for loop in kernel.loops} if kernel is not None else {}
     result: list[Json] = []
+    numbers = {loop.op: number for number, loop in enumerate(kernel.loops)} if kernel is not None else {}
     for op in facts.of("for", "loop"):
         record: Json = {"line": op.span.line, "op": op.short, "depth": _depth(facts, op)}
-        record["name"] = ""
+        record["name"] = f"it{numbers[op]}" if op in numbers else ""
         if op.short == "for":
             for name in ("lower", "upper", "step"):
                 record[name] = names.say(op.one(name))
@@ -97,8 +98,6 @@ def loops(facts: EntryFacts, names: Names) -> list[Json]:
             trips = names.say_term(loop.trip) if number is None else number
         elif loop is None:
             trips = _constant_trips(facts, op)
-        if loop is not None:
-            record["name"] = names.by_term.get(loop.iteration, "")
         record["trips"] = trips
         arguments = op.regions[0].block.args[1 if op.short == "for" else 0 :]
         record["carried"] = [str(argument.type) for argument in arguments]

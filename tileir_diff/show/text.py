@@ -11,13 +11,16 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-CELL = 64
+CELL = 48
 """Longest cell of a table, in characters; longer ones are cut in the text, never in JSON."""
 
 WIDTH = 118
 """Where lists are wrapped."""
 
 LABEL = 12
+
+SHORT = 24
+"""Longest trip count that is shown as an expression."""
 
 
 def render(summary: Json, paint: Painter) -> str:
@@ -29,7 +32,8 @@ def render(summary: Json, paint: Painter) -> str:
 
 def _kernel(summary: Json, kernel: Json, paint: Painter) -> str:
     made_by = summary["front_end"] or "unknown front end"
-    lines = [f"{paint('bold', '@' + kernel['entry'])}  {summary['path']}:{kernel['line']}  ({made_by}, {kernel['ops']} ops)"]
+    lines = [paint("bold", _cut("@" + kernel["entry"], WIDTH))]
+    lines.append(f"{'file':<{LABEL}}{summary['path']}:{kernel['line']}  ({made_by}, {kernel['ops']} ops)")
 
     def section(name: str, body: Sequence[str]) -> None:
         """A label and its lines; nothing if there are none."""
@@ -141,6 +145,8 @@ def _memory(kernel: Json) -> list[str]:
 
 
 def _lanes(record: Json) -> str:
+    if record["mask"] == "true":
+        return "all"
     if record["mask"] is not None:
         shown = _cut(f"if {record['mask']}", CELL)
     elif record["family"] == "pointer":
@@ -151,10 +157,8 @@ def _lanes(record: Json) -> str:
         shown = "whole tiles" if record["reached"] else ""
     else:
         shown = "up to the edge"
-    if record["kind"] == "load" and record["padding"] is not None:
-        shown += f", else {record['padding']}"
-    elif record["kind"] == "load" and (record["mask"] is not None or record["bounds"] is not None):
-        shown += ", else undetermined"
+    if record["kind"] == "load" and (record["mask"] is not None or record["bounds"] is not None):
+        shown += f", else {record['padding'] or 'undetermined'}"
     return shown
 
 
@@ -181,7 +185,9 @@ def _loops(kernel: Json) -> list[str]:
         else:
             head = "loop until break"
         trips = loop["trips"]
-        count = "" if trips is None else "once" if trips == 1 else "never" if trips == 0 else f"{trips} times"
+        count = {None: "", 0: "never", 1: "once"}.get(trips, f"{trips} times")
+        if isinstance(trips, str) and len(trips) > SHORT:
+            count = ""  # the bounds say as much
         values = [kind for kind in loop["carried"] if kind != "token"]
         tokens = len(loop["carried"]) - len(values)
         carried = ", ".join(values + ([f"{tokens} token{'s' if tokens > 1 else ''}"] if tokens else []))

@@ -74,7 +74,8 @@ class Actions:
             elif kind is list:
                 if type(child[0]) is RegionNode:
                     node.regions = child
-                    node.end = child[0].start + 1
+                    if node.arguments is None:  # else they stand on a line of their own
+                        node.end = child[0].start + 1
                 else:
                     node.items = child
                     last = child[-1]

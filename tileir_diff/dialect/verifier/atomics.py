@@ -73,7 +73,7 @@ def pointers_and_values(op: TileOp) -> Broken | None:
         return Broken("atomic/same-shape", message, "mask")
     if result.shape != pointers.shape:
         message = f"the result {result} must have the shape of the pointers {pointers}"
-        return Broken("atomic/same-shape", message, "types")
+        return Broken("atomic/same-shape", message, "result")
     for position, value in enumerate(values, 1):
         if value.type != result:
             message = f"the values and the result must have one type, found {value.type} and {result}"

@@ -14,7 +14,8 @@ class Broken(NamedTuple):
     """One constraint that does not hold for one op.
 
     `part` names the piece of the op's text to point at: an attribute, an operand group,
-    `operand:<i>` for the group of operand i, or `types`; None is the op itself.
+    `operand:<i>` for the group of operand i, `result` for the type of the result, or `type:<text>` for a
+    type as it is printed; None is the op itself.
     """
 
     rule: str

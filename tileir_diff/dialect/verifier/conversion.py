@@ -65,28 +65,28 @@ def same_shape(op: TileOp) -> Broken | None:
     source, result = operand_tile(op), result_tile(op)
     if source.shape != result.shape:
         message = f"`{op.short}` keeps the shape, found {source} to {result}"
-        return Broken("conversion/same-shape", message, "types")
+        return Broken("conversion/same-shape", message, "result")
     return None
 
 
 def bitcast(op: TileOp) -> Broken | None:
     source, result = number(operand_tile(op)), number(result_tile(op))
     if source.bits != result.bits:
-        return Broken("bitcast/width", f"`bitcast` keeps the width, found {source} to {result}", "types")
+        return Broken("bitcast/width", f"`bitcast` keeps the width, found {source} to {result}", "result")
     return None
 
 
 def widening(op: TileOp) -> Broken | None:
     source, result = number(operand_tile(op)), number(result_tile(op))
     if result.bits <= source.bits:
-        return Broken("exti/wider", f"`exti` must widen, found {source} to {result}", "types")
+        return Broken("exti/wider", f"`exti` must widen, found {source} to {result}", "result")
     return None
 
 
 def narrowing(op: TileOp) -> Broken | None:
     source, result = number(operand_tile(op)), number(result_tile(op))
     if result.bits >= source.bits:
-        return Broken("trunci/narrower", f"`trunci` must narrow, found {source} to {result}", "types")
+        return Broken("trunci/narrower", f"`trunci` must narrow, found {source} to {result}", "result")
     return None
 
 
@@ -94,7 +94,7 @@ def float_to_float(op: TileOp) -> Broken | None:
     source, result = number(operand_tile(op)).name, number(result_tile(op)).name
     if source == result:
         return Broken(
-            "ftof/no-op", f"`ftof` must change the element type, found {source} to {result}", "types"
+            "ftof/no-op", f"`ftof` must change the element type, found {source} to {result}", "result"
         )
     modes, mode = ftof_modes(source, result), op.get("rounding")
     if mode not in modes:
@@ -113,7 +113,7 @@ def float_to_int(op: TileOp) -> Broken | None:
 def int_to_float(op: TileOp) -> Broken | None:
     result = number(result_tile(op))
     if result.name == "f8E8M0FNU":
-        return Broken("itof/f8E8M0FNU", "`itof` cannot give f8E8M0FNU", "types")
+        return Broken("itof/f8E8M0FNU", "`itof` cannot give f8E8M0FNU", "result")
     mode = op.get("rounding")
     if mode != "nearest_even":
         return Broken("itof/rounding", f"`itof` rounds to nearest_even, found {mode}", "rounding")
@@ -124,19 +124,19 @@ def packing(op: TileOp) -> Broken | None:
     source, result = operand_tile(op), result_tile(op)
     if len(source.shape) != 1 or len(result.shape) != 1:
         return Broken(
-            "pack/rank", f"`{op.short}` works on tiles of rank 1, found {source} to {result}", "types"
+            "pack/rank", f"`{op.short}` works on tiles of rank 1, found {source} to {result}", "result"
         )
     widths = (storage_bits(number(source)), storage_bits(number(result)))
     if widths[0] == widths[1]:
         message = f"`{op.short}` must change the width of the elements, found {source} to {result}"
-        return Broken("pack/width", message, "types")
+        return Broken("pack/width", message, "result")
     sizes = (prod(source.shape) * widths[0], prod(result.shape) * widths[1])
     if sizes[0] % 8 or sizes[1] % 8:
         message = f"`{op.short}` needs whole bytes, found {sizes[0]} bits to {sizes[1]} bits"
-        return Broken("pack/byte-aligned", message, "types")
+        return Broken("pack/byte-aligned", message, "result")
     if sizes[0] != sizes[1]:
         message = f"`{op.short}` keeps the size, found {sizes[0] // 8} bytes to {sizes[1] // 8} bytes"
-        return Broken("pack/byte-size", message, "types")
+        return Broken("pack/byte-size", message, "result")
     return None
 
 

@@ -50,7 +50,7 @@ def compare(op: TileOp) -> Broken | None:
         message = f"`{op.short}` compares values of one type, found {lhs} and {rhs}"
         return Broken("compare/same-type", message, "operand:1")
     if result.shape != lhs.shape:
-        return Broken("compare/result-shape", f"`{op.short}` of {lhs} cannot give {result}", "types")
+        return Broken("compare/result-shape", f"`{op.short}` of {lhs} cannot give {result}", "result")
     return None
 
 
@@ -60,7 +60,7 @@ def fpowi(op: TileOp) -> Broken | None:
         message = f"the exponent {exponent} must have the shape of the base {base}"
         return Broken("fpowi/exponent-shape", message, "operand:1")
     if base != result:
-        return Broken("fpowi/same-type", f"`fpowi` of {base} cannot give {result}", "types")
+        return Broken("fpowi/same-type", f"`fpowi` of {base} cannot give {result}", "result")
     return None
 
 
@@ -69,7 +69,7 @@ def select(op: TileOp) -> Broken | None:
     result = result_tile(op)
     if on_true != on_false or on_true != result:
         message = f"`select` needs one type, found {on_true}, {on_false} and the result {result}"
-        return Broken("select/same-type", message, "operand:2" if on_true != on_false else "types")
+        return Broken("select/same-type", message, "operand:2" if on_true != on_false else "result")
     if condition.shape != on_true.shape:
         message = f"the condition {condition} must have the shape of the values {on_true}"
         return Broken("select/condition-shape", message, "operand:0")
@@ -86,7 +86,7 @@ def offset(op: TileOp) -> Broken | None:
         message = f"the offsets {offsets} must have the shape of the pointers {pointer}"
         return Broken("offset/same-shape", message, "operand:1")
     if pointer != result:
-        return Broken("offset/same-type", f"`offset` of {pointer} cannot give {result}", "types")
+        return Broken("offset/same-type", f"`offset` of {pointer} cannot give {result}", "result")
     return None
 
 

@@ -41,11 +41,11 @@ def negation(op: TileOp) -> Broken | None:
 def iota(op: TileOp) -> Broken | None:
     result = result_tile(op)
     if len(result.shape) != 1:
-        return Broken("iota/rank", f"`iota` gives a tile of rank 1, found {result}", "types")
+        return Broken("iota/rank", f"`iota` gives a tile of rank 1, found {result}", "result")
     bits = number(result).bits
     if result.shape[0] > 1 << bits:
         message = f"`iota` counts to {result.shape[0] - 1}, too much for {result.element}"
-        return Broken("iota/range", message, "types")
+        return Broken("iota/range", message, "result")
     return None
 
 

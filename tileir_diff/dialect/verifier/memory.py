@@ -83,7 +83,7 @@ def _mask(op: TileOp) -> Broken | None:
 
 
 def _load(op: TileOp) -> Broken | None:
-    broken = _pointee(op, operand_tile(op), result_tile(op), "types") or _mask(op)
+    broken = _pointee(op, operand_tile(op), result_tile(op), "result") or _mask(op)
     if broken is not None:
         return broken
     padding = op.one("padding")

@@ -85,7 +85,7 @@ def _shapes(op: TileOp) -> Broken | None:
             return Broken("mma/shape", message, f"operand:{where[1]}")
     if result_tile(op) != operand_tile(op, 2):
         message = f"`{op.short}` into {operand_tile(op, 2)} cannot give {result_tile(op)}"
-        return Broken("mma/result-type", message, "types")
+        return Broken("mma/result-type", message, "result")
     return None
 
 

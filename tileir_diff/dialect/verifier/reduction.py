@@ -76,7 +76,7 @@ def _results(op: TileOp) -> Broken | None:
             expected = Tile(source.shape[:dim] + source.shape[dim + 1 :], source.element)
         if result.type != expected:
             message = f"`{op.short}` of {source} along dimension {dim} gives {expected}, found {result.type}"
-            return Broken(f"{op.short}/result-type", message, "types")
+            return Broken(f"{op.short}/result-type", message, "result")
     return None
 
 

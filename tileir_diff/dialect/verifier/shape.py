@@ -53,7 +53,7 @@ def reshape(op: TileOp) -> Broken | None:
     if prod(source.shape) != prod(result.shape):
         found = f"{prod(source.shape)} to {prod(result.shape)}"
         return Broken(
-            "reshape/element-count", f"`reshape` keeps the number of elements, found {found}", "types"
+            "reshape/element-count", f"`reshape` keeps the number of elements, found {found}", "result"
         )
     return None
 
@@ -63,7 +63,7 @@ def broadcast(op: TileOp) -> Broken | None:
     for dim, (old, new) in enumerate(zip(source.shape, result.shape, strict=True)):
         if old not in (1, new):
             message = f"`broadcast` grows only dimensions of size 1, found {old} to {new} in dimension {dim}"
-            return Broken("broadcast/shape", message, "types")
+            return Broken("broadcast/shape", message, "result")
     return None
 
 
@@ -79,7 +79,7 @@ def cat(op: TileOp) -> Broken | None:
         expected = left + right if dim == along else left
         if found != expected:
             message = f"dimension {dim} of the result of `cat` must be {expected}, found {found}"
-            return Broken("cat/shape", message, "types")
+            return Broken("cat/shape", message, "result")
     return None
 
 
@@ -96,20 +96,20 @@ def permute(op: TileOp) -> Broken | None:
             message = (
                 f"dimension {dim} of the result of `permute` must be {source[taken]}, found {result[dim]}"
             )
-            return Broken("permute/shape", message, "types")
+            return Broken("permute/shape", message, "result")
     return None
 
 
 def extract(op: TileOp) -> Broken | None:
     source, result = operand_tile(op), result_tile(op)
-    return _slice(op, source, result, len(op.operands) - 1, "types")
+    return _slice(op, source, result, len(op.operands) - 1, "result")
 
 
 def insert(op: TileOp) -> Broken | None:
     source, destination, result = operand_tile(op), operand_tile(op, 1), result_tile(op)
     if destination != result:
         message = f"`insert` into {destination} cannot give {result}"
-        return Broken("insert/result-type", message, "types")
+        return Broken("insert/result-type", message, "result")
     return _slice(op, destination, source, len(op.operands) - 2, "operand:0")
 
 

@@ -221,5 +221,5 @@ def check_results(op: TileOp) -> Broken | None:
         kind = kinds[min(number, len(kinds) - 1)]
         if not kind.accepts(result.type):
             message = f"`{op.short}` gives {kind.name}, found {result.type}"
-            return Broken("op/result-type", message, "types")
+            return Broken("op/result-type", message, "result")
     return None

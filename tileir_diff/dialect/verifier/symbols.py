@@ -36,7 +36,7 @@ def entry(op: TileOp) -> Broken | None:
     for number, argument in enumerate(block.args if block is not None else ()):
         if isinstance(argument.type, Tile) and argument.type.shape:
             message = f"a kernel takes tiles of rank 0 only, found {argument.type} as parameter {number}"
-            return Broken("entry/parameter-rank", message)
+            return Broken("entry/parameter-rank", message, f"type:{argument.type}")
     return None
 
 
@@ -61,7 +61,7 @@ def global_tile(op: TileOp) -> Tile | None:
 def global_(op: TileOp) -> Broken | None:
     tile = global_tile(op)
     if tile is not None and len(tile.shape) != 1:
-        return Broken("global/rank", f"a global is a tile of rank 1, found {tile}", "types")
+        return Broken("global/rank", f"a global is a tile of rank 1, found {tile}", "result")
     return None
 
 
@@ -100,7 +100,7 @@ def check_symbol(op: TileOp, symbols: dict[str, TileOp]) -> Broken | None:
     target_pointee, tile = pointee(result_tile(op)), global_tile(target)
     if tile is not None and target_pointee != tile.element:
         message = f"@{name} holds {tile.element}, the result points to {target_pointee}"
-        return Broken("get_global/pointee", message, "types")
+        return Broken("get_global/pointee", message, "result")
     return None
 
 

@@ -49,7 +49,7 @@ def _is_tile(type_: Any, pointers: bool) -> bool:
 def assume(op: TileOp) -> Broken | None:
     type_, result = op.operands[0].type, op.results[0].type
     if type_ != result:
-        return Broken("assume/same-type", f"`assume` of {type_} cannot give {result}", "types")
+        return Broken("assume/same-type", f"`assume` of {type_} cannot give {result}", "result")
     assumption = op.get("assumption")
     name = type(assumption).__name__
     if name == "DivBy":

@@ -66,10 +66,10 @@ def _check_shape(shape: tuple[int, ...], element: Scalar | Ptr, text: str, prefi
     """`prefix` tells a tile type from the tile of a view; `text` is the whole type."""
     for dim in shape:
         if dim <= 0:
-            return Broken(f"{prefix}positive", f"dimension {dim} of {text} must be at least 1")
+            return Broken(f"{prefix}positive", f"size {dim} in {text} must be at least 1")
     for dim in shape:
         if dim & (dim - 1):
-            return Broken(f"{prefix}power-of-two", f"dimension {dim} of {text} must be a power of two")
+            return Broken(f"{prefix}power-of-two", f"size {dim} in {text} must be a power of two")
     count = prod(shape)
     if count > MAX_TILE_ELEMENTS:
         limit = f"at most {MAX_TILE_ELEMENTS} elements are allowed"

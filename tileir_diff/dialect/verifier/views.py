@@ -101,7 +101,7 @@ def view_tile(op: TileOp) -> Broken | None:
     accessed = view(op.group("view")[0])
     expected = Tile(accessed.tile, accessed.tensor_view.element)
     if op.short == "load_view_tko":
-        found, where = op.results[0].type, "types"
+        found, where = op.results[0].type, "result"
     else:
         group = "tile" if op.short == "store_view_tko" else "value"
         found, where = op.group(group)[0].type, group

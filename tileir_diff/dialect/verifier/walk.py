@@ -24,6 +24,7 @@ from tileir_diff.dialect.verifier import (
     views,
 )
 from tileir_diff.dialect.verifier.broken import Broken, CheckError, Constraint, Rules, first_broken
+from tileir_diff.dialect.verifier.locate import locate
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -150,21 +151,21 @@ class Verifier:
 
     def _check_types(self, op: TileOp) -> tuple[Broken | None, bool]:
         """The constraint that a type of `op` breaks, once per type; and whether all its types hold."""
-        named: list[tuple[str, Any]] = [("types", result.type) for result in op.results]
+        named: list[Any] = [result.type for result in op.results]
         for region in op.regions:
             for block in region.blocks:
-                named += [(f"argument:{number}", argument.type) for number, argument in enumerate(block.args)]
-        named += [(f"operand:{number}", operand.type) for number, operand in enumerate(op.operands)]
+                named += [argument.type for argument in block.args]
+        named += [operand.type for operand in op.operands]
         if op.short == "global":
-            named.append(("types", symbols.global_tile(op)))
-        for part, type_ in named:
+            named.append(symbols.global_tile(op))
+        for type_ in named:
             broken = self._type_broken(type_)
             if broken is None:
                 continue
             if type_ in self._reported:
                 return None, False
             self._reported.add(type_)
-            return broken._replace(part=part), False
+            return broken._replace(part=f"type:{type_}"), False
         return None, True
 
     def _type_broken(self, type_: Any) -> Broken | None:
@@ -174,24 +175,7 @@ class Verifier:
         return self._types[key]
 
     def _report(self, op: TileOp, broken: Broken) -> None:
-        span = op.part_span(_group(op, broken.part)) if broken.part is not None else None
-        span = span or op.span
-        self.errors.append(CheckError(broken.rule, broken.message, span.line, span.column))
-
-
-def _group(op: TileOp, part: str) -> str:
-    """The name that `part_span` knows: `operand:<i>` becomes the group that holds operand i."""
-    kind, _, number = part.partition(":")
-    if kind == "argument":
-        return "results"
-    if kind != "operand":
-        return part
-    position = int(number)
-    for name, size in zip(op.spec.operands, op.segments, strict=True):
-        if position < size:
-            return name.rstrip("?*")
-        position -= size
-    return part
+        self.errors.append(CheckError(broken.rule, broken.message, *locate(op, broken.part)))
 
 
 def _is_module(op: Any) -> bool:

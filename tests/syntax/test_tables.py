@@ -1,0 +1,14 @@
+"""The saved LALR tables belong to the grammar."""
+
+from tileir_diff.syntax.generate import grammar_path, tables
+from tileir_diff.syntax.parser import TABLES
+
+
+def test_tables_are_those_of_the_grammar() -> None:
+    expected = tables(grammar_path().read_text(encoding="utf-8"))
+    assert TABLES.read_text(encoding="utf-8") == expected, "run python -m tileir_diff.syntax.generate"
+
+
+def test_tables_do_not_depend_on_the_run() -> None:
+    grammar = grammar_path().read_text(encoding="utf-8")
+    assert tables(grammar) == tables(grammar)

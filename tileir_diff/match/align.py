@@ -1,0 +1,173 @@
+"""Op-by-op alignment of two entries that are almost the same text: which single ops differ.
+
+Two builds of one kernel, or a kernel and its edited copy, differ in a few ops. Values tell that something differs;
+the alignment tells which line was changed. It is used where nearly all ops align, and only to place findings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xdsl.ir import Block, SSAValue
+
+    from tileir_diff.dialect.ir import TileOp
+
+MAX_LOCAL = 6
+"""More local differences than this are not "the same text with an edit"."""
+MIN_SHARE = 0.9
+"""Share of ops that must align on both sides."""
+LONGEST_MIDDLE = 4000
+"""Blocks whose differing middle is longer are not aligned: the alignment is quadratic in the worst case."""
+
+NOT_COMPARED = frozenset({"hints", "sym_name", "function_type"})
+
+
+@dataclass(slots=True)
+class Local:
+    """One op that differs in itself: an attribute, its type, its kind, or which value it reads."""
+
+    reference: TileOp | None
+    generated: TileOp | None
+    what: str
+    """kind, attribute, type, operand, missing, extra"""
+    name: str = ""
+    """The attribute or the operand group."""
+    operand: int = -1
+
+
+@dataclass(slots=True)
+class Alignment:
+    """Aligned ops and what differs between them."""
+
+    pairs: list[tuple[TileOp, TileOp]] = field(default_factory=list)
+    local: list[Local] = field(default_factory=list)
+    total: int = 0
+    gave_up: bool = False
+
+    @property
+    def close(self) -> bool:
+        """Whether the two entries are the same text but for a few ops."""
+        return (
+            not self.gave_up
+            and len(self.local) <= MAX_LOCAL
+            and 2 * len(self.pairs) >= MIN_SHARE * self.total
+        )
+
+
+def align(reference: TileOp, generated: TileOp) -> Alignment:
+    """Align two entries, region by region."""
+    result = Alignment()
+    values: dict[SSAValue, SSAValue] = {}
+    ref_block, gen_block = reference.regions[0].block, generated.regions[0].block
+    if len(ref_block.args) != len(gen_block.args):
+        result.gave_up = True
+        return result
+    values.update(zip(ref_block.args, gen_block.args, strict=True))
+    _blocks(ref_block, gen_block, values, result)
+    if result.gave_up:
+        return result
+    for ref_op, gen_op in result.pairs:
+        _compare_ops(ref_op, gen_op, values, result)
+    position = {id(op): index for index, op in enumerate(reference.walk())}
+    gen_position = {id(op): index for index, op in enumerate(generated.walk())}
+    result.local.sort(
+        key=lambda item: (
+            position.get(id(item.reference), 1 << 30) if item.reference is not None else 1 << 30,
+            gen_position.get(id(item.generated), 0) if item.generated is not None else 0,
+        )
+    )
+    return result
+
+
+def _key(op: Any) -> tuple[Any, ...]:
+    return (op.short, tuple(result.type for result in op.results), len(op.operands), len(op.regions))
+
+
+def _blocks(ref: Block, gen: Block, values: dict[SSAValue, SSAValue], result: Alignment) -> None:
+    left: list[Any] = list(ref.ops)
+    right: list[Any] = list(gen.ops)
+    result.total += len(left) + len(right)
+    start = 0
+    while start < min(len(left), len(right)) and _key(left[start]) == _key(right[start]):
+        _pair(left[start], right[start], values, result)
+        start += 1
+    end = 0
+    while end < min(len(left), len(right)) - start and _key(left[-1 - end]) == _key(right[-1 - end]):
+        end += 1
+    middle_left, middle_right = left[start : len(left) - end], right[start : len(right) - end]
+    if max(len(middle_left), len(middle_right)) > LONGEST_MIDDLE:
+        result.gave_up = True
+        return
+    if middle_left or middle_right:
+        _middle(middle_left, middle_right, values, result)
+    for offset in range(end, 0, -1):
+        _pair(left[-offset], right[-offset], values, result)
+
+
+def _middle(left: list[Any], right: list[Any], values: dict[SSAValue, SSAValue], result: Alignment) -> None:
+    keys_left, keys_right = [_key(op) for op in left], [_key(op) for op in right]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, keys_left, keys_right, autojunk=False).get_opcodes():
+        if tag == "equal":
+            for x, y in zip(left[i1:i2], right[j1:j2], strict=True):
+                _pair(x, y, values, result)
+            continue
+        if tag == "replace" and i2 - i1 == j2 - j1:
+            for x, y in zip(left[i1:i2], right[j1:j2], strict=True):
+                if len(x.results) == len(y.results) and len(x.operands) == len(y.operands):
+                    _pair(x, y, values, result)
+                elif x.short == y.short:
+                    _pair(x, y, values, result)
+                else:
+                    result.local.append(Local(x, y, "kind"))
+                    _map_results(x, y, values)
+            continue
+        result.local.extend(Local(op, None, "missing") for op in left[i1:i2])
+        result.local.extend(Local(None, op, "extra") for op in right[j1:j2])
+
+
+def _map_results(ref: Any, gen: Any, values: dict[SSAValue, SSAValue]) -> None:
+    for a, b in zip(ref.results, gen.results, strict=False):
+        values[a] = b
+
+
+def _pair(ref: Any, gen: Any, values: dict[SSAValue, SSAValue], result: Alignment) -> None:
+    result.pairs.append((ref, gen))
+    _map_results(ref, gen, values)
+    for ref_region, gen_region in zip(ref.regions, gen.regions, strict=False):
+        if not ref_region.blocks or not gen_region.blocks:
+            continue
+        for a, b in zip(ref_region.block.args, gen_region.block.args, strict=False):
+            values[a] = b
+        _blocks(ref_region.block, gen_region.block, values, result)
+
+
+def _compare_ops(ref: Any, gen: Any, values: dict[SSAValue, SSAValue], result: Alignment) -> None:
+    if ref.short != gen.short:
+        result.local.append(Local(ref, gen, "kind"))
+        return
+    for attribute in ref.spec.attributes:
+        name = attribute.name
+        if name not in NOT_COMPARED and ref.get(name) != gen.get(name):
+            result.local.append(Local(ref, gen, "attribute", name))
+    if any(a.type != b.type for a, b in zip(ref.results, gen.results, strict=False)):
+        result.local.append(Local(ref, gen, "type", "results"))
+    ref_groups, gen_groups = _operand_groups(ref), _operand_groups(gen)
+    if [name for name, _ in ref_groups] != [name for name, _ in gen_groups]:
+        names = {name for name, _ in ref_groups} ^ {name for name, _ in gen_groups}
+        result.local.append(Local(ref, gen, "operand", min(names) if names else "operands"))
+        return
+    for index, ((name, a), (_, b)) in enumerate(zip(ref_groups, gen_groups, strict=True)):
+        if values.get(a) is not b:
+            result.local.append(Local(ref, gen, "operand", name, index))
+
+
+def _operand_groups(op: Any) -> list[tuple[str, SSAValue]]:
+    """Operands with the name of their group, in order."""
+    found: list[tuple[str, SSAValue]] = []
+    for spec in op.spec.operands:
+        name = spec.rstrip("?*")
+        found.extend((name, value) for value in op.group(name))
+    return found

@@ -11,6 +11,7 @@ Exit status 0 whatever the figures: thresholds belong to whoever reads them.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import sys
 import time
@@ -26,6 +27,8 @@ from benchmarks.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from benchmarks.execute.screen import Screen
 
 DEFECT_COLUMNS = ("found", "critical", "one_critical", "on_line", "one_on_line", "family", "crashed")
 HINT_COLUMNS = ("warned", "family", "no_critical", "crashed")
@@ -43,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kinds", default="", help="only these kinds of mutants, comma-separated")
     parser.add_argument("--no-launch", action="store_true", help="give no launch facts for pairs")
+    parser.add_argument("--no-screen", action="store_true", help="do not run mutants to see whether they differ")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--failures", type=Path, help="write every miss and false alarm here")
     parser.add_argument("--keep", type=Path, help="write the text of missed mutants into this folder")
@@ -126,7 +130,7 @@ def score_self(options: argparse.Namespace) -> list[Tally]:
     for path in dumps(options.folders, options.sample, options.seed):
         text = path.read_text(encoding="utf-8")
         base = judge_texts(text, text)
-        scorer.score(text, text, str(path), path.name, base, None)
+        scorer.score(text, text, str(path), path.name, base, None, scorer.screen(text))
     return scorer.tallies()
 
 
@@ -137,7 +141,8 @@ def score_mutants_on_pairs(options: argparse.Namespace) -> list[Tally]:
         reference = pair.reference.read_text(encoding="utf-8")
         generated = pair.generated.read_text(encoding="utf-8")
         base = judge_texts(reference, generated, launch)
-        scorer.score(reference, generated, f"{pair.name}/gen.mlir", pair.name, base, launch)
+        screen = scorer.screen(generated, pair if launch else None)
+        scorer.score(reference, generated, f"{pair.name}/gen.mlir", pair.name, base, launch, screen)
     return scorer.tallies()
 
 
@@ -152,14 +157,41 @@ class Scorer:
         self.harmless = Tally("harmless rewrites", HARMLESS_COLUMNS)
         self.doubtful_harmless = Tally("doubtful rewrites", HARMLESS_COLUMNS)
         self.rejects = Rejects()
+        self.screened = self.unscreened = 0
+        self._can_run = importlib.util.find_spec("numpy") is not None
+        if not self._can_run and not options.no_screen:
+            print("numpy is missing: mutants are not run, some that mean nothing will count", file=sys.stderr)
+
+    def screen(self, text: str, pair: Pair | None = None) -> Screen | None:
+        """Runs of the dump that is mutated; None where it cannot be run, or where numpy is missing."""
+        if self.options.no_screen or not self._can_run:
+            return None
+        from benchmarks.execute.launches import recorded
+        from benchmarks.execute.screen import Screen
+
+        launch = None
+        if pair is not None and pair.launch is not None:
+            launch = recorded(pair.launch, pair.meta, "generated")
+        screen = Screen(text, [launch] if launch is not None else None)
+        self.screened += bool(screen.runs)
+        self.unscreened += not screen.runs
+        return screen if screen.runs else None
 
     def tallies(self) -> list[Tally]:
         for kind, count in sorted(self.rejects.counts.items()):
             print(f"rejected {kind}: {count}, such as {self.rejects.examples[kind]}", file=sys.stderr)
+        print(f"run to see whether mutants differ: {self.screened} dumps, not run: {self.unscreened}", file=sys.stderr)
         return [self.defects, self.hints, self.harmless, self.doubtful, self.doubtful_harmless]
 
     def score(
-        self, reference: str, generated: str, path: str, name: str, base: Outcome, launch: Path | None
+        self,
+        reference: str,
+        generated: str,
+        path: str,
+        name: str,
+        base: Outcome,
+        launch: Path | None,
+        screen: Screen | None,
     ) -> None:
         for mutant in mutants(
             generated,
@@ -169,6 +201,7 @@ class Scorer:
             seed=self.options.seed,
             kinds=[kind for kind in self.options.kinds.split(",") if kind],
             rejects=self.rejects,
+            screen=screen,
         ):
             outcome = judge_texts(reference, mutant.text, launch)
             if mutant.cls == DEFECT:

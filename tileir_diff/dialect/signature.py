@@ -84,9 +84,8 @@ def check_operands(
     if len(printed) != len(expected):
         expected = _as_cutile_rs(left, by_name, expected, len(printed)) if result_at < 0 else expected
         if len(printed) != len(expected):
-            raise Problem(
-                f"expected {len(expected)} types for {spec.name}, found {len(printed)}", signature_start(node)
-            )
+            wanted = f"{len(expected)} type{'s' * (len(expected) != 1)}"
+            raise Problem(f"expected {wanted} for {spec.name}, found {len(printed)}", signature_start(node))
     for operands, type_ in zip(expected, printed, strict=True):
         for operand in operands:
             check(node, operand, type_)

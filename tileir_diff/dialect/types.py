@@ -279,7 +279,12 @@ def _read_tile(terms: list[Term]) -> Tile:
 def _read_tensor_view(terms: list[Term]) -> TensorView:
     if not terms:
         raise Problem("expected tensor_view<shape x element, strides=[...]>", 0)
-    shape, element = _shaped(_only(terms[0]))
+    first = _only(terms[0])
+    if type(first) is Leaf and first.startswith("xf"):
+        # The cuTile Rust printer's rank 0: no extents, and the `x` after them.
+        shape, element = (), scalar(first[1:], _at(first))
+    else:
+        shape, element = _shaped(first)
     if not isinstance(element, Scalar):
         raise Problem(f"a tensor view cannot hold '{element}'", 0)
     strides: tuple[int | None, ...] = ()
@@ -434,10 +439,8 @@ def _only(term: Term) -> Any:
 
 
 def _at(node: Any) -> int:
-    """Offset of a node, 0 where it does not know."""
-    if type(node) is Leaf:
-        return node.start_pos or 0
-    return getattr(node, "start", 0) if not isinstance(node, Shaped) else node.dims.start_pos or 0
+    """Offset of a node in the text it was parsed from."""
+    return (node.start_pos or 0) if type(node) is Leaf else getattr(node, "start", 0)
 
 
 def function_type(node: FunctionTypeNode) -> FunctionType:

@@ -1027,8 +1027,11 @@ class Evaluator:
         if op.short == "ftoi" and self._is_bool(op.results[0]):
             self._set(op, terms.node("bool_op", ("ftoi", names[0], mods), (a,)))
             return
-        term = terms.float_op((op.short, names, mods), (a,))
         sort = self._sort(op.results[0])
+        if op.short == "bitcast" and sort == "int" and self._is_int(source):
+            self._set(op, a)  # signless integers of one width
+            return
+        term = terms.float_op((op.short, names, mods), (a,))
         if op.short == "bitcast" and sort == "bool":
             term = terms.node("bool_op", ("bitcast", names), (a,))
         self._set(op, terms.atom(term) if sort == "int" else term)

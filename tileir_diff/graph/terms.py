@@ -464,6 +464,14 @@ class Terms:
             )
         if kind == "mul":
             return _product(self.range(args[0]), self.range(args[1]))
+        if kind == "iop" and self.attr[atom][1] == "andi":
+            masks = [value for arg in args if (value := self.value(arg)) is not None and value >= 0]
+            if masks:
+                return (0, min(masks))
+        if kind == "iop" and self.attr[atom][1] == "shri" and ("signed", "unsigned") in self.attr[atom]:
+            amount = self.value(args[1])
+            if amount is not None and amount > 0:
+                return (0, (1 << (self.attr[atom][0] - amount)) - 1)
         if kind == "zext":
             return (0, (1 << self.attr[atom][0]) - 1)
         if kind in ("wrap", "iop", "mem", "reduce", "scan", "f", "carry"):

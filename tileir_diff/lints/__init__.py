@@ -9,13 +9,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from tileir_diff.lints.model import PREFIX, SEVERITIES, Hit, Lint, LintFinding
+from tileir_diff.lints.model import PREFIX, SEVERITIES, Hit, Lint, LintFinding, shorten
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import ModuleOp, TileOp
     from tileir_diff.lints.facts import EntryFacts
 
-__all__ = ["LINTS", "PREFIX", "SEVERITIES", "Hit", "Lint", "LintFinding", "lint_entry", "lint_module", "lint_of"]
+__all__ = [
+    "LINTS",
+    "PREFIX",
+    "SEVERITIES",
+    "Hit",
+    "Lint",
+    "LintFinding",
+    "lint_entry",
+    "lint_module",
+    "lint_of",
+]
 
 LINTS: dict[str, str] = {
     "additive-mask": "tileir_diff.lints.additive_mask",
@@ -78,9 +88,11 @@ def lint_entry(entry: TileOp, facts: EntryFacts | None = None) -> list[LintFindi
         assert lint is not None  # the name comes from the table
         for hit in lint.check(facts):
             severity = hit.severity or lint.SEVERITY
-            finding = LintFinding(PREFIX + name, severity, hit.op, facts.name, hit.message, hit.fix)
+            finding = LintFinding(PREFIX + name, severity, hit.op, facts.name, shorten(hit.message), hit.fix)
             found.setdefault((name, hit.op, hit.message), finding)
-    return sorted(found.values(), key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))
+    return sorted(
+        found.values(), key=lambda finding: (finding.line, finding.column, finding.rule, finding.message)
+    )
 
 
 def skipped(facts: EntryFacts) -> list[str]:

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Looks for `addf` of a tile with `select(mask, 0, -inf)`, or of a large negative number, where the tile holds lanes that
-its load leaves undetermined.
+Looks for `addf` of a tile with `select(mask, 0, -inf)`, or of a large negative number, where the tile holds
+lanes that its load leaves undetermined.
 
 ## Why it matters
 
@@ -13,8 +13,8 @@ A lane that was never determined may hold either, and the maximum or sum after i
 
 ## Example
 
-`%s = addf %scores, %bias` with `%bias = select %valid, %zero, %neg_inf` and `%scores` from an unmasked load: write
-`select %valid, %scores, %neg_inf`.
+`%s = addf %scores, %bias` with `%bias = select %valid, %zero, %neg_inf` and `%scores` from an unmasked
+load: write `select %valid, %scores, %neg_inf`.
 
 ## Known problems
 
@@ -50,7 +50,11 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
             continue
         for bias, other in (("lhs", "rhs"), ("rhs", "lhs")):
             term = facts.term(op.one(other))
-            if not _is_bias(op.one(bias)) or term is None or not contains_undetermined(facts.kernel.terms, term):
+            if (
+                not _is_bias(op.one(bias))
+                or term is None
+                or not contains_undetermined(facts.kernel.terms, term)
+            ):
                 continue
             yield Hit(
                 op,
@@ -65,7 +69,5 @@ def _is_bias(value: SSAValue | None) -> bool:
     if op is None or op.short != "select":
         return False
     arms = [splat(op.one("on_true")), splat(op.one("on_false"))]
-    if any(arm is None or math.isnan(arm) for arm in arms):
-        return False
-    low, high = min(arms), max(arms)  # pyright: ignore[reportArgumentType, reportCallIssue]
-    return high == 0 and low <= LARGE
+    numbers = [float(arm) for arm in arms if arm is not None and not math.isnan(arm)]
+    return len(numbers) == 2 and max(numbers) == 0 and min(numbers) <= LARGE

@@ -22,7 +22,7 @@ def rows() -> list[tuple[str, str, str]]:
 
 
 def page(rule: str) -> str | None:
-    """The page of a lint, with or without `lint/` before its name; `lint` alone lists all. None if there is none."""
+    """The page of a lint, named with or without `lint/`; `lint` alone lists all. None if there is none."""
     if rule == PREFIX.rstrip("/"):
         return index()
     lint = lint_of(rule)
@@ -30,7 +30,8 @@ def page(rule: str) -> str | None:
         return None
     summary, _, body = (lint.__doc__ or "").partition("\n")
     name = rule.removeprefix(PREFIX)
-    return f"# {PREFIX}{name}\n\n{summary}\n\n- severity: {lint.SEVERITY}, unless said otherwise below\n\n{cleandoc(body)}\n"
+    severity = f"- severity: {lint.SEVERITY}, unless said otherwise below"
+    return f"# {PREFIX}{name}\n\n{summary}\n\n{severity}\n\n{cleandoc(body)}\n"
 
 
 def index() -> str:

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports loads whose tile reaches no store, atomic, print or branch: through pointers where there is no mask, through a
-view where the index is not shown to lie inside the view.
+Reports loads whose tile reaches no store, atomic, print or branch: through pointers where there is no mask,
+through a view where the index is not shown to lie inside the view.
 
 ## Why it matters
 

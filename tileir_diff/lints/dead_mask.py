@@ -2,9 +2,10 @@
 
 ## What it does
 
-Looks for `cmpi` whose result has more than one lane and reaches no store, no atomic, no branch and no live value,
-also not through `andi`, `select` and shape ops.
-It is a warning where the same kernel accesses memory of the same shape through pointers without a mask, else a note.
+Looks for `cmpi` whose result has more than one lane and reaches no store, no atomic, no branch and no live
+value, also not through `andi`, `select` and shape ops.
+It is a warning where the same kernel accesses memory of the same shape through pointers without a mask,
+else a note.
 
 ## Why it matters
 
@@ -18,7 +19,8 @@ The kernel is right for every size that is a multiple of the tile, so tests at r
 
 ## Known problems
 
-A front end that does not remove dead code leaves masks behind that it replaced by better ones; those are notes.
+A front end that does not remove dead code leaves masks behind that it replaced by better ones; those are
+notes.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
 ## What it does
 
-Reports `div_by<D>` on an entry parameter with D above 16, and on any integer with a D that the type cannot hold a
-multiple of except 0.
+Reports `div_by<D>` on an entry parameter with D above 16, and on any integer with a D that the type cannot
+hold a multiple of except 0.
 Divisors that follow from the way a value is computed, such as `block * 128`, are not reported.
 
 ## Why it matters
 
-Launchers know that allocations are aligned to 16 bytes and check sizes and strides for a multiple of 16; no larger
-fact is passed with an argument.
+Launchers know that allocations are aligned to 16 bytes and check sizes and strides for a multiple of 16; no
+larger fact is passed with an argument.
 A larger divisor is a promise that nothing has checked, and the vector and bulk accesses need no more than 16.
 
 ## Example
@@ -33,6 +33,7 @@ from tileir_diff.lints.model import Hit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.lints.facts import EntryFacts
 
 SEVERITY = "warn"
@@ -46,7 +47,11 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
         kind = tile(value)
         if not isinstance(promise, DivBy) or kind is None:
             continue
-        if isinstance(kind.element, Scalar) and kind.element.is_int and promise.divisor >= 1 << kind.element.bits:
+        if (
+            isinstance(kind.element, Scalar)
+            and kind.element.is_int
+            and promise.divisor >= 1 << kind.element.bits
+        ):
             yield Hit(
                 op,
                 f"`{promise}`: the only multiple that an {kind.element} holds is 0",
@@ -60,6 +65,6 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
             )
 
 
-def _is_parameter(facts: EntryFacts, op: object) -> bool:
-    value = spread_from(op.one("value"))  # pyright: ignore[reportAttributeAccessIssue]
+def _is_parameter(facts: EntryFacts, op: TileOp) -> bool:
+    value = spread_from(op.one("value"))
     return any(value is param for param in facts.entry.regions[0].block.args)

@@ -2,12 +2,13 @@
 
 ## What it does
 
-Reports a `partition_view` or `strided_view` with a permuted `dim_map` over a `tensor_view` whose constant strides
-already put the unit stride away from the last dimension.
+Reports a `partition_view` or `strided_view` with a permuted `dim_map` over a `tensor_view` whose constant
+strides already put the unit stride away from the last dimension.
 
 ## Why it matters
 
-Transposing twice gives back the layout that was there: the kernel reads the array as if it were not transposed.
+Transposing twice gives back the layout that was there: the kernel reads the array as if it were not
+transposed.
 Ports do this when both the host and the kernel turn the array around.
 
 ## Example
@@ -16,8 +17,8 @@ Ports do this when both the host and the kernel turn the array around.
 
 ## Known problems
 
-A column-major array that is to be read row by row is written exactly like this, so this is a note; only constant
-strides are seen.
+A column-major array that is to be read row by row is written exactly like this, so this is a note; only
+constant strides are seen.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ SEVERITY = "info"
 def check(facts: EntryFacts) -> Iterator[Hit]:
     for op in facts.of("make_partition_view", "make_strided_view"):
         kind = op.results[0].type
-        if not isinstance(kind, (PartitionView, StridedView)) or kind.dim_map == tuple(range(len(kind.dim_map))):
+        if not isinstance(kind, (PartitionView, StridedView)) or kind.dim_map == tuple(
+            range(len(kind.dim_map))
+        ):
             continue
         strides = kind.tensor_view.strides
         if strides[-1] not in (None, 1) and 1 in strides and kind.dim_map[-1] == strides.index(1):

@@ -1,7 +1,9 @@
 """What lies past the edge of an array, and where it goes: on normal forms.
 
-A load that can be cut off reads `ite(inside, mem, padding)`, where `padding` is the node "undefined" if there is none.
-`leaf` below is the bound index of a reduction or matrix product; a condition that contains it cuts off that dimension.
+A load that can be cut off reads `ite(inside, mem, padding)`, where `padding` is the node "undefined" if
+there is none.
+`leaf` below is the bound index of a reduction or matrix product; a condition that contains it cuts off that
+dimension.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from tileir_diff.dialect.attributes import DivBy
 from tileir_diff.lints.facts import LOADS, compares_lanes, incoming, owner, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from xdsl.ir import SSAValue
 
@@ -95,7 +97,7 @@ def divisors(kernel: Kernel) -> dict[Term, int]:
 
 
 def cuts(kernel: Kernel, condition: Term, leaf: Term) -> bool:
-    """Whether a condition can hold for some values of `leaf` and not for others, as far as promises and loops tell."""
+    """Whether a condition can hold for some values of `leaf` only, as far as promises and loops tell."""
     terms = kernel.terms
     known = divisors(kernel)
     for atom in terms.conjuncts(condition):
@@ -144,7 +146,7 @@ def _holds_in_loop(kernel: Kernel, poly: Term) -> bool:
 
 
 def moves(terms: Terms, condition: Term, leaf: Term) -> bool:
-    """Whether the tile moves along the cut dimension, by block or by iteration, so that a last partial one is due."""
+    """Whether the tile moves along the cut dimension, by block or iteration: a last partial one is due."""
     return any(
         terms.kind[symbol] in ("block", "iter", "it", "carry", "region") or terms.kind[symbol] == "lane"
         for atom in terms.conjuncts(condition)
@@ -175,9 +177,11 @@ def contains_undetermined(terms: Terms, root: Term) -> bool:
 
 
 def undetermined_load(facts: EntryFacts, root: Term, leaf: Term) -> tuple[TileOp, bool] | None:
-    """A load whose lanes past the edge of dimension `leaf` are undetermined and part of `root`, and whether its tile moves.
+    """A load whose lanes past the edge of dimension `leaf` are undetermined and part of `root`, and whether
+    its tile moves.
 
-    None if there is none. A `select` whose condition contains `leaf` is taken as the mask that it looks like: what is below is not visited.
+    None if there is none. A `select` whose condition contains `leaf` is taken as the mask that it looks
+    like: what is below is not visited.
     """
     kernel = facts.kernel
     assert kernel is not None
@@ -215,14 +219,17 @@ def _origin(kernel: Kernel, loaded: Term) -> TileOp | None:
 
 
 def past_the_edge(kernel: Kernel, root: Term, leaf: Term) -> Value:
-    """What `root` is where `leaf` lies past the edge of the padded loads in it; None if there are none or it is not known."""
+    """What `root` is where `leaf` lies past the edge of the padded loads in it.
+
+    None if there are no such loads, or the value is not known.
+    """
     evaluation = _PastTheEdge(kernel, leaf)
     value = evaluation.value(root)
     return value if evaluation.met_load else None
 
 
 class _PastTheEdge:
-    """Evaluates a term with every condition on `leaf` decided as it is for a large `leaf`. Loaded values are finite."""
+    """Evaluates a term with each condition on `leaf` decided as for a large one. Loaded values are finite."""
 
     def __init__(self, kernel: Kernel, leaf: Term) -> None:
         self.kernel = kernel
@@ -302,7 +309,11 @@ class _PastTheEdge:
             arm = self._arm(term)
             return None if arm is None else self.memo[arm]
         if kind == "mma":
-            return self.memo[terms.args[term][-1]] if 0.0 in [self.memo[arg] for arg in terms.args[term][:2]] else None
+            return (
+                self.memo[terms.args[term][-1]]
+                if 0.0 in [self.memo[arg] for arg in terms.args[term][:2]]
+                else None
+            )
         if kind == "f":
             return self._float(terms.attr[term][0], [self.memo[arg] for arg in terms.args[term]], term)
         return None
@@ -315,7 +326,11 @@ class _PastTheEdge:
             return 0.0
         if name == "fma" and 0.0 in values[:2] and not any(map(_infinite, values[:2])):
             return values[2]
-        if name in ("addf", "subf") and any(_infinite(value) for value in values) and not all(map(_infinite, values)):
+        if (
+            name in ("addf", "subf")
+            and any(_infinite(value) for value in values)
+            and not all(map(_infinite, values))
+        ):
             first, second = values
             if _infinite(first):
                 return first
@@ -360,25 +375,38 @@ def _infinite(value: Value) -> bool:
 
 
 def _folded(name: str, values: list[float]) -> Value:
-    fold = _FOLDS.get(name)
-    if fold is None or any(math.isnan(value) for value in values):
+    """A float op on constants; None where it is not folded."""
+    if any(math.isnan(value) for value in values):
         return None
     try:
-        return float(fold(*values))
+        return _fold(name, values)
     except (ArithmeticError, ValueError):
         return None
 
 
-_FOLDS: dict[str, Callable[..., float]] = {
-    "addf": lambda a, b: a + b,
-    "subf": lambda a, b: a - b,
-    "mulf": lambda a, b: a * b,
-    "divf": lambda a, b: a / b,
-    "negf": lambda a: -a,
-    "exp": math.exp,
-    "exp2": lambda a: 2.0**a,
-    "maxf": max,
-    "minf": min,
-    "sqrt": math.sqrt,
-    "fma": lambda a, b, c: a * b + c,
-}
+def _fold(name: str, values: list[float]) -> Value:
+    match name, values:
+        case "addf", [a, b]:
+            return a + b
+        case "subf", [a, b]:
+            return a - b
+        case "mulf", [a, b]:
+            return a * b
+        case "divf", [a, b]:
+            return a / b
+        case "fma", [a, b, c]:
+            return a * b + c
+        case "maxf", [a, b]:
+            return max(a, b)
+        case "minf", [a, b]:
+            return min(a, b)
+        case "negf", [a]:
+            return -a
+        case "exp", [a]:
+            return math.exp(a)
+        case "exp2", [a]:
+            return 2.0**a
+        case "sqrt", [a]:
+            return math.sqrt(a)
+        case _:
+            return None

@@ -6,8 +6,8 @@ Reports a `for` whose bounds are constants with nothing between them.
 
 ## Why it matters
 
-The body holds the work, and the results are the initial values: a size became 0, as when a number of splits was
-computed by a division that rounds down.
+The body holds the work, and the results are the initial values: a size became 0, as when a number of splits
+was computed by a division that rounds down.
 
 ## Example
 

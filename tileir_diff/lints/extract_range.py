@@ -2,7 +2,8 @@
 
 ## What it does
 
-Reports `extract` and `insert` with an index that is known to be at or above the number of slices, or negative.
+Reports `extract` and `insert` with an index that is known to be at or above the number of slices, or
+negative.
 
 ## Why it matters
 
@@ -45,11 +46,19 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
             low, high = _range(facts, index)
             count = total // size
             if (low is not None and low >= count) or (high is not None and high < 0):
-                shown = str(low) if low == high else f"at least {low}" if low is not None and low >= count else f"at most {high}"
+                shown = (
+                    str(low)
+                    if low == high
+                    else f"at least {low}"
+                    if low is not None and low >= count
+                    else f"at most {high}"
+                )
                 yield Hit(
                     op,
                     f"slice number {shown} of {count}: the index counts slices of {size}, not elements",
-                    f"divide the element offset by {size}" if size > 1 else f"use an index from 0 to {count - 1}",
+                    f"divide the element offset by {size}"
+                    if size > 1
+                    else f"use an index from 0 to {count - 1}",
                 )
                 break
 

@@ -1,7 +1,8 @@
 """What several lints need to know about one entry: liveness, constants, base pointers, values in normal form.
 
-The normal form comes from `tileir_diff.graph`. Where that cannot evaluate an entry, `kernel` is None, `failure` says
-why, and the lints that need it are silent: `lint_module` reports them as skipped, never as passed.
+The normal form comes from `tileir_diff.graph`. Where that cannot evaluate an entry, `kernel` is None,
+`failure` says why, and the lints that need it are silent: `lint_module` reports them as skipped, never as
+passed.
 """
 
 from __future__ import annotations
@@ -86,6 +87,11 @@ def base_pointer(value: SSAValue | None) -> SSAValue | None:
     return value
 
 
+def hints_of(op: TileOp) -> dict[str, dict[str, Any]]:
+    """Optimization hints by architecture, then key; empty if there are none."""
+    return op.get("hints") or {}
+
+
 def splat(value: SSAValue | None) -> float | int | None:
     """The number that all elements of a value are, read through shape ops, sign-extensions and float casts."""
     for _ in range(WALK_LIMIT):
@@ -154,7 +160,8 @@ class EntryFacts:
 
     @cached_property
     def live(self) -> frozenset[TileOp]:
-        """Ops that act (store, atomic, print, assert), and ops with a result that something acting depends on.
+        """Ops that act (store, atomic, print, assert), and ops with a result that something acting depends
+        on.
 
         Loads are pure here: one whose tile nobody uses is not live, whoever waits for its token.
         """
@@ -281,7 +288,7 @@ def incoming(argument: SSAValue) -> Iterator[SSAValue]:
     if loop is None or getattr(loop, "short", "") not in ("for", "loop"):
         return
     yield from _control(loop)
-    index = argument.index - (1 if loop.short == "for" else 0)  # pyright: ignore[reportAttributeAccessIssue]
+    index: int = argument.index - (1 if loop.short == "for" else 0)  # type: ignore[attr-defined]
     if index < 0:
         return
     yield loop.group("inits")[index]

@@ -2,24 +2,26 @@
 
 ## What it does
 
-Compares each `assume` with what is known about its value: constants, lane numbers, ranges of block ids and loop
-indices, and factors of sums and products.
+Compares each `assume` with what is known about its value: constants, lane numbers, ranges of block ids and
+loop indices, and factors of sums and products.
 It reports `div_by<D>` on a value that is no multiple of `D`, `bounded` on a value outside the bounds, and
 `same_elements` on elements that differ.
 
 ## Why it matters
 
-A false promise is undefined behaviour: the compiler may drop bounds checks and vectorise accesses that are not
-aligned.
+A false promise is undefined behaviour: the compiler may drop bounds checks and vectorise accesses that are
+not aligned.
 On a constant it shows that the facts of one argument were attached to another.
 
 ## Example
 
-`%s = assume div_by<4>, %one` with `%one = constant <i32: 1>`: a stride of 1 was promised to be a multiple of 4.
+`%s = assume div_by<4>, %one` with `%one = constant <i32: 1>`: a stride of 1 was promised to be a multiple
+of 4.
 
 ## Known problems
 
-Promises on run-time values are checked as far as their form tells; most of them only running the kernel can refute.
+Promises on run-time values are checked as far as their form tells; most of them only running the kernel can
+refute.
 """
 
 from __future__ import annotations
@@ -51,7 +53,11 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
         elif isinstance(promise, SameElements):
             reason = _not_same(value, promise)
         if reason is not None:
-            yield Hit(op, f"`{promise}` cannot hold: {reason}", "remove the promise, or make it about the right value")
+            yield Hit(
+                op,
+                f"`{promise}` cannot hold: {reason}",
+                "remove the promise, or make it about the right value",
+            )
 
 
 def _not_multiple(facts: EntryFacts, value: SSAValue | None, promise: DivBy) -> str | None:

@@ -2,17 +2,19 @@
 
 ## What it does
 
-Reports `mmaf` with an `f16` accumulator, a sum reduction or scan over 32 or more `f16` or `bf16` elements, and a loop
-that adds to a carried `f16` or `bf16` tile.
+Reports `mmaf` with an `f16` accumulator, a sum reduction or scan over 32 or more `f16` or `bf16` elements,
+and a loop that adds to a carried `f16` or `bf16` tile.
 
 ## Why it matters
 
-Each addition rounds to 11 or 8 bits: after some hundred terms small ones are lost, and `f16` overflows at 65504.
+Each addition rounds to 11 or 8 bits: after some hundred terms small ones are lost, and `f16` overflows at
+65504.
 A kernel was shipped whose attention scores were accumulated in `f16` and were wrong for one model only.
 
 ## Example
 
-`mmaf %a, %b, %c : tile<64x64xf16>, tile<64x64xf16>, tile<64x64xf16>`: accumulate in `f32` and convert at the end.
+`mmaf %a, %b, %c : tile<64x64xf16>, tile<64x64xf16>, tile<64x64xf16>`: accumulate in `f32` and convert at
+the end.
 
 ## Known problems
 
@@ -56,7 +58,7 @@ def _summed(op: TileOp) -> Iterator[Hit]:
         kind = tile(value)
         if kind is None or str(kind.element) not in HALVES or op.get("dim") >= kind.rank:
             continue
-        extent = kind.shape[op.get("dim")]
+        extent = kind.shape[int(op.get("dim"))]
         if extent >= LONG and _adds(op, index):
             yield Hit(op, f"the {op.short} sums {extent} elements in {kind.element}", FIX)
 

@@ -2,13 +2,14 @@
 
 ## What it does
 
-Compares the identity of `reduce` and `scan` with the combining op where the body is a single one: 0 for a sum, 1 for a
-product, minus and plus infinity (or the type's extreme) for maximum and minimum, all bits for `andi`, 0 for `ori` and
-`xori`.
+Compares the identity of `reduce` and `scan` with the combining op where the body is a single one: 0 for a
+sum, 1 for a product, minus and plus infinity (or the type's extreme) for maximum and minimum, all bits for
+`andi`, 0 for `ori` and `xori`.
 
 ## Why it matters
 
-How often the identity takes part is not specified: a sum that starts from 1 may be too large by the number of threads.
+How often the identity takes part is not specified: a sum that starts from 1 may be too large by the number
+of threads.
 A front end has written identities with a wrong encoding, which only the disassembled text shows.
 
 ## Example

@@ -2,8 +2,9 @@
 
 ## What it does
 
-Reports optimization hints with an architecture, a key or a value that the assembler does not take: `occupancy` outside
-1 to 32, `num_cta_in_cga` that is no power of two up to 16 (or not 1 before sm_90), `latency` outside 1 to 10.
+Reports optimization hints with an architecture, a key or a value that the assembler does not take:
+`occupancy` outside 1 to 32, `num_cta_in_cga` that is no power of two up to 16 (or not 1 before sm_90),
+`latency` outside 1 to 10.
 
 ## Why it matters
 
@@ -38,4 +39,8 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
     for op in (facts.entry, *facts.ops):
         broken = ignored_hint(op)
         if broken is not None:
-            yield Hit(op, broken.message.replace("`", ""), "give a value that the architecture takes, or remove the hint")
+            yield Hit(
+                op,
+                broken.message.replace("`", ""),
+                "give a value that the architecture takes, or remove the hint",
+            )

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Looks for a `latency` hint on `load_view_tko` or `store_view_tko` inside a `for` that a block runs over several tiles:
-its step is the number of blocks, or its start comes from the block id.
+Looks for a `latency` hint on `load_view_tko` or `store_view_tko` inside a `for` that a block runs over
+several tiles: its step is the number of blocks, or its start comes from the block id.
 Accesses with `allow_tma = false` are left alone.
 
 ## Why it matters
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.lints.facts import owner
+from tileir_diff.lints.facts import hints_of, owner
 from tileir_diff.lints.model import Hit
 
 if TYPE_CHECKING:
@@ -41,8 +41,10 @@ SEVERITY = "info"
 
 def check(facts: EntryFacts) -> Iterator[Hit]:
     for op in facts.of("load_view_tko", "store_view_tko"):
-        hints = op.get("hints") or {}
-        latencies = [each["latency"] for each in hints.values() if "latency" in each and each.get("allow_tma", True)]
+        hints = hints_of(op)
+        latencies = [
+            each["latency"] for each in hints.values() if "latency" in each and each.get("allow_tma", True)
+        ]
         if not latencies:
             continue
         loop = persistent_loop(op)
@@ -66,7 +68,9 @@ def persistent_loop(op: TileOp) -> TileOp | None:
 
 def is_persistent(loop: TileOp) -> bool:
     """Whether a `for` starts at the block id and steps by the number of blocks."""
-    return _comes_from(loop.one("step"), "get_num_tile_blocks") or _comes_from(loop.one("lower"), "get_tile_block_id")
+    return _comes_from(loop.one("step"), "get_num_tile_blocks") or _comes_from(
+        loop.one("lower"), "get_tile_block_id"
+    )
 
 
 def _comes_from(value: SSAValue | None, short: str) -> bool:

@@ -2,15 +2,16 @@
 
 ## What it does
 
-Looks for `mulf` with a factor that is a predicate turned into a number: `itof` of an `i1` (also widened first), or
-`select` between 1.0 and 0.0.
-It is a warning where the other factor comes from memory and the predicate compares lane numbers, as a bounds or
-causal mask does; else a note.
+Looks for `mulf` with a factor that is a predicate turned into a number: `itof` of an `i1` (also widened
+first), or `select` between 1.0 and 0.0.
+It is a warning where the other factor comes from memory and the predicate compares lane numbers, as a
+bounds or causal mask does; else a note.
 
 ## Why it matters
 
 Zero times NaN or infinity is NaN.
-A lane that should be switched off still poisons the sum if what was loaded there, or computed from it, is not finite.
+A lane that should be switched off still poisons the sum if what was loaded there, or computed from it, is
+not finite.
 `select` switches lanes off whatever they hold.
 
 ## Example
@@ -20,15 +21,24 @@ A lane that should be switched off still poisons the sum if what was loaded ther
 
 ## Known problems
 
-In a ReLU gradient or in dropout the product may be what is meant: those predicates do not compare lane numbers, and
-give a note.
+In a ReLU gradient or in dropout the product may be what is meant: those predicates do not compare lane
+numbers, and give a note.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.lints.facts import LOADS, WALK_LIMIT, compares_lanes, owner, reaches, splat, spread_from, tile
+from tileir_diff.lints.facts import (
+    LOADS,
+    WALK_LIMIT,
+    compares_lanes,
+    owner,
+    reaches,
+    splat,
+    spread_from,
+    tile,
+)
 from tileir_diff.lints.model import Hit
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports the first access through a tile of pointers to an array that the same kernel also accesses through a view, if
-one of the accesses writes.
+Reports the first access through a tile of pointers to an array that the same kernel also accesses through a
+view, if one of the accesses writes.
 
 ## Why it matters
 

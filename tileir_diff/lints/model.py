@@ -44,7 +44,7 @@ class LintFinding:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What one lint reports; the table adds the rule's name and the entry. `severity` None is the lint's own."""
+    """What one lint reports; the table adds rule and entry. `severity` None is the lint's own."""
 
     op: TileOp
     message: str

@@ -2,10 +2,10 @@
 
 ## What it does
 
-Takes the lanes of a reduction that lie past the edge of an array and puts the padding in: the value that remains must
-be neutral for the combining op, 0 for a sum, minus infinity for a maximum.
-It reports where it is a constant that is not, or a value that does not depend on the lane and is not zero, such as
-`(0 - mean)^2` or `exp(0 - max)`.
+Takes the lanes of a reduction that lie past the edge of an array and puts the padding in: the value that
+remains must be neutral for the combining op, 0 for a sum, minus infinity for a maximum.
+It reports where it is a constant that is not, or a value that does not depend on the lane and is not zero,
+such as `(0 - mean)^2` or `exp(0 - max)`.
 
 ## Why it matters
 
@@ -15,8 +15,8 @@ Both are right whenever the size is a multiple of the tile.
 
 ## Example
 
-A view with `padding_value = zero`, then `reduce` with `maxf` along the padded dimension: use `neg_inf`, or `select` with
-the bounds mask.
+A view with `padding_value = zero`, then `reduce` with `maxf` along the padded dimension: use `neg_inf`, or
+`select` with the bounds mask.
 
 ## Known problems
 
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.lints.edges import edge_ops, live_terms, masked_by_select, past_the_edge, reduced_over
 from tileir_diff.lints.identity_not_neutral import combining_op
-from tileir_diff.lints.model import Hit, shorten
+from tileir_diff.lints.model import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,9 +49,11 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
         op = edge_ops(facts, term)
         if place is None or op is None or op.short not in ("reduce", "scan"):
             continue
-        index = terms.attr[term][1]
+        index = int(terms.attr[term][1])
         combiner = combining_op(op, index)
-        wanted = {"addf": 0.0, "maxf": float("-inf"), "minf": float("inf"), "mulf": 1.0}.get(combiner.short if combiner else "")
+        wanted = {"addf": 0.0, "maxf": float("-inf"), "minf": float("inf"), "mulf": 1.0}.get(
+            combiner.short if combiner else ""
+        )
         if combiner is None or wanted is None:
             continue
         leaf, bodies, _ = place
@@ -66,6 +68,6 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
             continue  # the value may be the neutral one
         yield Hit(
             op,
-            shorten(f"padded lanes {what}"),
+            f"padded lanes {what}",
             "pad with the neutral value, or `select` it with the bounds mask just before the reduction",
         )

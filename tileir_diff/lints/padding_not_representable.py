@@ -2,18 +2,18 @@
 
 ## What it does
 
-Reports views whose `padding_value` has no bit pattern in the element type: infinities in f8E4M3FN, f8E8M0FNU and
-f4E2M1FN, NaN in f4E2M1FN, zero or a negative zero in f8E8M0FNU.
+Reports views whose `padding_value` has no bit pattern in the element type: infinities in f8E4M3FN,
+f8E8M0FNU and f4E2M1FN, NaN in f4E2M1FN, zero or a negative zero in f8E8M0FNU.
 
 ## Why it matters
 
-The assembler refuses such a view, or pads with something else: a maximum over lanes padded with "minus infinity" then
-sees a number or NaN.
+The assembler refuses such a view, or pads with something else: a maximum over lanes padded with "minus
+infinity" then sees a number or NaN.
 
 ## Example
 
-`partition_view<tile=(64), padding_value = neg_inf, tensor_view<?xf8E4M3FN, strides=[1]>>`: load with zero padding,
-widen, and `select` minus infinity with the bounds mask.
+`partition_view<tile=(64), padding_value = neg_inf, tensor_view<?xf8E4M3FN, strides=[1]>>`: load with zero
+padding, widen, and `select` minus infinity with the bounds mask.
 
 ## Known problems
 

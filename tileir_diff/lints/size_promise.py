@@ -2,13 +2,13 @@
 
 ## What it does
 
-Looks for `div_by<D>` on an integer argument that a mask compares with lane numbers, where `D` is a multiple of the
-number of lanes: under the promise the mask is true or false for the whole tile.
+Looks for `div_by<D>` on an integer argument that a mask compares with lane numbers, where `D` is a multiple
+of the number of lanes: under the promise the mask is true or false for the whole tile.
 
 ## Why it matters
 
-Either the promise is false, and the compiler is allowed to drop the mask that was written for the tail, or the mask
-is not needed.
+Either the promise is false, and the compiler is allowed to drop the mask that was written for the tail, or
+the mask is not needed.
 Promises on run-time sizes were seen to corrupt ragged shapes.
 
 ## Example
@@ -17,8 +17,8 @@ Promises on run-time sizes were seen to corrupt ragged shapes.
 
 ## Known problems
 
-A launcher that specialises the kernel for sizes that are multiples of the tile makes a true promise; the mask is then
-only slow.
+A launcher that specialises the kernel for sizes that are multiples of the tile makes a true promise; the
+mask is then only slow.
 """
 
 from __future__ import annotations
@@ -69,9 +69,10 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
                 continue
             others = [c for mono, c in coefficients.items() if mono not in ((sizes[0],), (lanes[0],))]
             if divisor % extent == 0 and all(c % extent == 0 for c in others):
+                size = facts.names.get(sizes[0], "the size")
                 yield Hit(
                     effect.op,
-                    f"the mask is pointless if {facts.names.get(sizes[0], 'the size')} is a multiple of {divisor}, as promised",
+                    f"the mask is pointless if {size} is a multiple of {divisor}, as promised",
                     "drop the promise if the size can be ragged, else drop the mask",
                 )
                 break

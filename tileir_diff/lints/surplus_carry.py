@@ -2,17 +2,19 @@
 
 ## What it does
 
-Reports loops that hand a carried value back unchanged in every iteration: the value before the loop could be used.
+Reports loops that hand a carried value back unchanged in every iteration: the value before the loop could
+be used.
 Tokens count as well.
 
 ## Why it matters
 
-Surplus carried values hide from the compiler that something is invariant; surplus carried tokens order accesses that
-need no order, and have crashed the assembler at -O1 and above.
+Surplus carried values hide from the compiler that something is invariant; surplus carried tokens order
+accesses that need no order, and have crashed the assembler at -O1 and above.
 
 ## Example
 
-`for ... iter_values(%t = %token, %x = %zero) -> (token, tile<f32>)` whose `continue %t, %y` returns `%t` as it came.
+`for ... iter_values(%t = %token, %x = %zero) -> (token, tile<f32>)` whose `continue %t, %y` returns `%t` as
+it came.
 
 ## Known problems
 
@@ -49,8 +51,9 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
             names = ", ".join(f"%{argument.name_hint or '?'}" for argument in same)
             tokens = all(str(argument.type) == "token" for argument in same)
             what = "token" if tokens else "value"
+            changed = f"a {what} that never changes" if len(same) == 1 else f"{what}s that never change"
             yield Hit(
                 loop,
-                f"the loop carries {'a ' + what if len(same) == 1 else what + 's'} that never change{'s' if len(same) == 1 else ''}: {names}",
+                f"the loop carries {changed}: {names}",
                 f"use the {what} from before the loop",
             )

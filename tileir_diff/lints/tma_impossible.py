@@ -8,7 +8,8 @@ Constant strides that break the rule are a warning; a base or stride that is not
 
 ## Why it matters
 
-The hint has no effect: the access is lowered to plain loads, which can be several times slower, and nothing says so.
+The hint has no effect: the access is lowered to plain loads, which can be several times slower, and nothing
+says so.
 
 ## Example
 
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.dialect.attributes import DivBy
 from tileir_diff.dialect.types import GatherScatterView, PartitionView, StridedView
-from tileir_diff.lints.facts import WALK_LIMIT, owner, splat
+from tileir_diff.lints.facts import WALK_LIMIT, hints_of, owner, splat
 from tileir_diff.lints.model import Hit
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ UNIT = 16
 
 def check(facts: EntryFacts) -> Iterator[Hit]:
     for op in facts.of("load_view_tko", "store_view_tko"):
-        hints = op.get("hints") or {}
+        hints = hints_of(op)
         if not any(each.get("allow_tma") is True for each in hints.values()):
             continue
         view = op.one("view")
@@ -54,7 +55,7 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
             yield Hit(
                 op,
                 f"allow_tma = true has no effect: {reason}",
-                "promise the alignment if it holds, lay the array out in multiples of 16 bytes, or drop the hint",
+                "promise the alignment if it holds, lay the array out in 16-byte units, or drop the hint",
                 "warn" if certain else "info",
             )
 

@@ -2,24 +2,25 @@
 
 ## What it does
 
-Follows the lanes that a load leaves undetermined: those of a view without `padding_value` that can lie past the edge,
-and those of a masked pointer load without padding.
-It reports, once for each load, where they enter a reduction or a matrix product along the dimension that is cut off.
-Lanes that a `select` on lane numbers replaces, that a store drops at the same edge, or that a loop over whole tiles
-never meets, are fine.
-It is a warning where the tile moves along that dimension, by block or iteration, so that a last partial tile is due;
-a note where one tile is to cover the whole dimension.
+Follows the lanes that a load leaves undetermined: those of a view without `padding_value` that can lie past
+the edge, and those of a masked pointer load without padding.
+It reports, once for each load, where they enter a reduction or a matrix product along the dimension that is
+cut off.
+Lanes that a `select` on lane numbers replaces, that a store drops at the same edge, or that a loop over
+whole tiles never meets, are fine.
+It is a warning where the tile moves along that dimension, by block or iteration, so that a last partial
+tile is due; a note where one tile is to cover the whole dimension.
 
 ## Why it matters
 
 One undetermined lane makes a whole sum, maximum or product undetermined.
-On newer GPUs the hardware happens to fill with zeros; on older ones the lanes hold whatever was there, so the kernel
-passes on the machine it was written on.
+On newer GPUs the hardware happens to fill with zeros; on older ones the lanes hold whatever was there, so
+the kernel passes on the machine it was written on.
 
 ## Example
 
-`load_view_tko` from `partition_view<tile=(1x1024), tensor_view<?x?xf32, strides=[?,1]>>`, then `reduce ... dim=1`: give
-the view `padding_value = neg_inf` for a maximum, `zero` for a sum.
+`load_view_tko` from `partition_view<tile=(1x1024), tensor_view<?x?xf32, strides=[?,1]>>`, then `reduce ...
+dim=1`: give the view `padding_value = neg_inf` for a maximum, `zero` for a sum.
 
 ## Known problems
 
@@ -67,7 +68,7 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
     for load, (op, short, moving) in first.items():
         yield Hit(
             op,
-            f"the {short} takes lanes that the load at line {load.span.line} leaves undetermined past the edge",
+            f"the {short} takes lanes past the edge that the load at line {load.span.line} leaves open",
             "give the load a neutral padding, or `select` with the bounds mask before this",
             "warn" if moving else "info",
         )

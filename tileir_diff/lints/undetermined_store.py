@@ -2,13 +2,13 @@
 
 ## What it does
 
-Looks for stores and atomics whose value or address, where their own mask and the branches around them hold, is still
-taken from a lane that its load left undetermined, and whose mask does not bound that lane at all.
+Looks for stores and atomics whose value or address, where their own mask and the branches around them hold,
+is still taken from a lane that its load left undetermined, and whose mask does not bound that lane at all.
 
 ## Why it matters
 
-The load was cut off at the edge and nothing was put there; what happens to be in the register goes to memory, or is
-used as an address.
+The load was cut off at the edge and nothing was put there; what happens to be in the register goes to
+memory, or is used as an address.
 
 ## Example
 
@@ -16,7 +16,8 @@ used as an address.
 
 ## Known problems
 
-A store that is bounded by the size of another array is trusted: sizes of the arrays of one kernel usually agree.
+A store that is bounded by the size of another array is trusted: sizes of the arrays of one kernel usually
+agree.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
     for effect in kernel.effects:
         mask = terms.true if effect.mask is None else effect.mask
         held = (*terms.conjuncts(mask), *terms.conjuncts(effect.guard))
-        bounded = frozenset().union(*(terms.symbols[atom] for atom in held))
+        bounded = frozenset(symbol for atom in held for symbol in terms.symbols[atom])
         if effect.kind in ACTS:
             for value in effect.values:
                 lanes = undetermined_lanes(terms, terms.under(value, held), bounded)

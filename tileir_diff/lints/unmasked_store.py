@@ -2,9 +2,9 @@
 
 ## What it does
 
-Looks for `store_ptr_tko` without a mask whose value comes from a pointer load of the same shape that has one, where
-the mask depends on lanes that the address of the store depends on too, and no branch around the store gives the
-bound.
+Looks for `store_ptr_tko` without a mask whose value comes from a pointer load of the same shape that has
+one, where the mask depends on lanes that the address of the store depends on too, and no branch around the
+store gives the bound.
 
 ## Why it matters
 
@@ -14,7 +14,8 @@ Kernels with two outputs tend to lose the mask on the second one.
 
 ## Example
 
-`load_ptr_tko weak %src, %m, %zero` and `store_ptr_tko weak %dst, %y`, both of 1024 lanes: pass `%m` to the store.
+`load_ptr_tko weak %src, %m, %zero` and `store_ptr_tko weak %dst, %y`, both of 1024 lanes: pass `%m` to the
+store.
 
 ## Known problems
 
@@ -57,12 +58,16 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
                 continue
             bounded = lanes_of(terms, load.mask) & lanes
             held = terms.conjuncts(effect.guard)
-            if not bounded or terms.implies(held, load.mask) or not _feeds(terms, load.result, effect.values[0]):
+            if (
+                not bounded
+                or terms.implies(held, load.mask)
+                or not _feeds(terms, load.result, effect.values[0])
+            ):
                 continue
-            shape = "x".join(map(str, effect.shape))
+            shape, line = "x".join(map(str, effect.shape)), load.op.span.line
             yield Hit(
                 effect.op,
-                f"the store of {shape} lanes has no mask; the load of line {load.op.span.line} behind it has one",
+                f"the store of {shape} lanes has no mask; the load of line {line} behind it has one",
                 f"pass the mask of the load ({facts.say(load.mask)}) to the store",
             )
             break

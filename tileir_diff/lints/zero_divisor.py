@@ -6,8 +6,8 @@ Reports `divi` and `remi` with a divisor that is the constant 0.
 
 ## Why it matters
 
-The result is undefined. A constant of the kernel, such as a number of splits, became 0 for the size it was compiled
-for.
+The result is undefined. A constant of the kernel, such as a number of splits, became 0 for the size it was
+compiled for.
 
 ## Example
 

@@ -35,8 +35,8 @@ def conversions(facts: EntryFacts) -> list[Json]:
 def float_modes(facts: EntryFacts) -> list[Json]:
     """How often each float op occurs with each set of modes: `{"op", "element", "modes", "count"}`, sorted.
 
-    `modes` are those that differ from plain IEEE arithmetic to nearest even, as they are written; `exp` and `tanh` count
-    as full where nothing is written.
+    `modes` are those that differ from plain IEEE arithmetic to nearest even, as they are written; `exp` and
+    `tanh` count as full where nothing is written.
     """
     counts: dict[tuple[str, str, str], int] = {}
     for op in facts.ops:
@@ -58,7 +58,7 @@ def float_modes(facts: EntryFacts) -> list[Json]:
 
 
 def constants(facts: EntryFacts) -> list[Json]:
-    """Distinct numbers among the live constants: `{"value", "element", "count"}`; values that are no splat are left out."""
+    """Distinct numbers among live constants: `{"value", "element", "count"}`; only splats."""
     counts: dict[tuple[str, str], int] = {}
     for op in facts.of("constant"):
         number, kind = splat(op.results[0]), op.results[0].type
@@ -66,11 +66,14 @@ def constants(facts: EntryFacts) -> list[Json]:
             shown = f"{number:.9g}" if isinstance(number, float) else str(number)
             key = (str(kind.element), shown)
             counts[key] = counts.get(key, 0) + 1
-    return [{"value": value, "element": element, "count": count} for (element, value), count in sorted(counts.items())]
+    return [
+        {"value": value, "element": element, "count": count}
+        for (element, value), count in sorted(counts.items())
+    ]
 
 
 def promises(facts: EntryFacts, names: Names) -> list[Json]:
-    """Promises by the value they are about, repeated ones once: `{"value", "promises", "lines"}`, in order."""
+    """Promises by the value they are about, once each: `{"value", "promises", "lines"}`, in order."""
     found: dict[str, tuple[dict[str, None], list[int]]] = {}
     for op in facts.of("assume"):
         value = op.one("value")
@@ -79,11 +82,13 @@ def promises(facts: EntryFacts, names: Names) -> list[Json]:
         kinds, lines = found.setdefault(name or names.say(value), ({}, []))
         kinds[str(op.get("assumption"))] = None
         lines.append(op.span.line)
-    return [{"value": value, "promises": list(kinds), "lines": lines} for value, (kinds, lines) in found.items()]
+    return [
+        {"value": value, "promises": list(kinds), "lines": lines} for value, (kinds, lines) in found.items()
+    ]
 
 
 def dead_code(facts: EntryFacts) -> Json:
-    """Ops whose results nothing needs: `{"count", "ops": {name: count}}`; constants, tokens and promises left out."""
+    """Ops whose results nothing needs: `{"count", "ops": {name: count}}`; constants and the like left out."""
     counts: dict[str, int] = {}
     for op in facts.ops:
         parent = getattr(op.parent_op(), "short", "")

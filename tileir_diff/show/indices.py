@@ -1,4 +1,5 @@
-"""Terms with loop indices in place of iteration numbers: `it0` for `%loopIdx`, as the dump's author thinks of it.
+"""Terms with loop indices in place of iteration numbers: `it0` for `%loopIdx`, as the dump's author thinks
+of it.
 
 The normal form counts iterations 0, 1, ..; the index of a `for` is `lower + step * iteration`.
 """
@@ -81,7 +82,9 @@ class Indices:
             if not size or coefficient % size:
                 continue
             factor = -coefficient // size
-            rest = terms.sub(poly, terms.scale(terms.sub(numerator, terms.scale(terms.atom(atom), size)), factor))
+            rest = terms.sub(
+                poly, terms.scale(terms.sub(numerator, terms.scale(terms.atom(atom), size)), factor)
+            )
             if len(terms.poly(rest)) >= len(terms.poly(poly)) - len(terms.poly(numerator)):
                 continue
             leaf = terms.leaf("arg", "remainder", (numerator, size))
@@ -92,7 +95,7 @@ class Indices:
         return poly
 
     def _linear(self, loop: Loop, index: Term, poly: Term) -> Term:
-        """`a * step * iteration + b` as `a * (index - lower) + b`; unchanged where the factor is no multiple of step."""
+        """`a * step * iteration + b` as `a * (index - lower) + b`; unchanged where step does not divide it."""
         terms, leaf = self.terms, loop.iteration
         factor: dict[Mono, int] = {}
         rest: list[tuple[Term, int]] = []
@@ -110,7 +113,7 @@ class Indices:
         steps = terms.poly(loop.step)
         if len(steps) != 1:
             return poly
-        (step_mono, step_coefficient), = steps.items()
+        ((step_mono, step_coefficient),) = steps.items()
         parts: list[tuple[Term, int]] = []
         for mono, coefficient in factor.items():
             left = list(mono)

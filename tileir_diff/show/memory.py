@@ -22,9 +22,10 @@ FAMILIES = ((PartitionView, "partition"), (StridedView, "strided"), (GatherScatt
 def memory_operations(facts: EntryFacts, names: Names) -> list[Json]:
     """One record an access, in the order of the text.
 
-    `family` is partition, strided, gather or pointer. `at` says where: the tile index for a partition view where it is
-    a whole one, else element coordinates or, through pointers, the offset from the base. `mask` is the predicate of a
-    pointer access, `bounds` the part of a view access that can be cut off; null: all lanes take part.
+    `family` is partition, strided, gather or pointer. `at` says where: the tile index for a partition view
+    where it is a whole one, else element coordinates or, through pointers, the offset from the base. `mask`
+    is the predicate of a pointer access, `bounds` the part of a view access that can be cut off; null: all
+    lanes take part.
     """
     return [_operation(facts, names, op) for op in facts.of(*ADDRESS_GROUP)]
 
@@ -88,7 +89,11 @@ def _where(facts: EntryFacts, names: Names, op: TileOp, effect: Effect | None) -
     terms = facts.terms
     if effect is None or terms is None or effect.pointer is None:
         index = op.group("index")
-        return f"[{', '.join(names.say(value) for value in index)}]" if index else names.say(op.one(ADDRESS_GROUP[op.short]))
+        return (
+            f"[{', '.join(names.say(value) for value in index)}]"
+            if index
+            else names.say(op.one(ADDRESS_GROUP[op.short]))
+        )
     if effect.coordinates:
         index = op.one("view")
         tile = index.type.tile if index is not None and isinstance(index.type, PartitionView) else None
@@ -114,10 +119,10 @@ def _in_tiles(terms: Terms, coordinate: Term, dimension: int, extent: int) -> Te
 def _loops(facts: EntryFacts, op: TileOp) -> list[int]:
     """Lines of the loops around an op, outermost first."""
     lines: list[int] = []
-    parent = op.parent_op()
+    parent: Any = op.parent_op()
     while parent is not None and parent is not facts.entry:
         if getattr(parent, "short", "") in ("for", "loop"):
-            lines.append(parent.span.line)  # pyright: ignore[reportAttributeAccessIssue]
+            lines.append(parent.span.line)
         parent = parent.parent_op()
     return lines[::-1]
 

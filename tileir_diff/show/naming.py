@@ -1,7 +1,8 @@
 """What each parameter of an entry is: base, size or stride of an array, or a scalar with a use.
 
 Arrays are called A, B, .. in the order of their pointers; `A.shape0` and `A.stride1` are the parameters that
-`make_tensor_view` takes for them. Parameters of pointer-only kernels are named by what the normal form does with them.
+`make_tensor_view` takes for them. Parameters of pointer-only kernels are named by what the normal form does
+with them.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Array:
     """One pointer parameter and what is known of the array behind it.
 
-    `shape` and `strides` hold numbers where they are constants, else names of parameters or expressions, outermost
-    dimension first; they are empty for an array that no view describes. `use` is "read", "write", "atomic", several of
-    them joined by ", ", or "unused".
+    `shape` and `strides` hold numbers where they are constants, else names of parameters or expressions,
+    outermost dimension first; they are empty for an array that no view describes. `use` is "read", "write",
+    "atomic", several of them joined by ", ", or "unused".
     """
 
     name: str
@@ -85,8 +86,10 @@ class Names:
 
 
 def readable(text: str) -> str:
-    """Fewer parentheses: `(block.x) / (8)` is `block.x/8`, but a factor keeps its own, as in `16*(block.x % 8)`."""
-    text = QUOTIENT.sub(lambda found: f"*({found[2]}/{found[3]})" if found[1] else f"{found[2]}/{found[3]}", text)
+    """Fewer parentheses: `(block.x) / (8)` is `block.x/8`, but a factor keeps them: `16*(block.x % 8)`."""
+    text = QUOTIENT.sub(
+        lambda found: f"*({found[2]}/{found[3]})" if found[1] else f"{found[2]}/{found[3]}", text
+    )
     return FACTOR_REMAINDER.sub(r"*(\1)", text)
 
 
@@ -120,7 +123,8 @@ def name_parameters(facts: EntryFacts) -> Names:
     _scalars(names, parameters)
     _publish(names, parameters)
     for op in facts.of("make_tensor_view"):
-        found = by_parameter.get(index.get(base_pointer(op.one("base")), -1))  # pyright: ignore[reportArgumentType, reportCallIssue]
+        base = base_pointer(op.one("base"))
+        found = None if base is None else by_parameter.get(index.get(base, -1))
         if found is not None and not found.shape:
             found.shape = _numbers(names, op, op.get("static_shape"), op.group("shape"))
             found.strides = _numbers(names, op, op.get("static_strides"), op.group("strides"))
@@ -205,7 +209,11 @@ def _scalars(names: Names, parameters: list[SSAValue]) -> None:
             found[position][role] = None
 
     for effect in kernel.effects:
-        array = names.array_of(effect.op.one(ADDRESS_GROUP[effect.op.short])) if effect.op.short in ADDRESS_GROUP else ""
+        array = (
+            names.array_of(effect.op.one(ADDRESS_GROUP[effect.op.short]))
+            if effect.op.short in ADDRESS_GROUP
+            else ""
+        )
         if effect.pointer is not None and effect.family == "pointer":
             for mono, _ in terms.poly(effect.pointer).items():
                 for leaf in mono:
@@ -241,7 +249,9 @@ def _all_uses(value: SSAValue) -> list[Any]:
     return result
 
 
-def _numbers(names: Names, op: TileOp, static: tuple[int | None, ...], dynamic: tuple[SSAValue, ...]) -> list[int | str]:
+def _numbers(
+    names: Names, op: TileOp, static: tuple[int | None, ...], dynamic: tuple[SSAValue, ...]
+) -> list[int | str]:
     values = iter(dynamic)
     result: list[int | str] = []
     for number in static:

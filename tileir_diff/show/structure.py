@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import Tile
-from tileir_diff.lints.facts import owner
 from tileir_diff.lints.latency_in_persistent_loop import is_persistent
 
 if TYPE_CHECKING:
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 COMBINERS = {
-    "addf": "sum", "addi": "sum", "mulf": "product", "muli": "product", "maxf": "max", "maxi": "max", "minf": "min",
-    "mini": "min", "andi": "and", "ori": "or", "xori": "xor",
+    "addf": "sum", "addi": "sum", "mulf": "product", "muli": "product", "maxf": "max", "maxi": "max",
+    "minf": "min", "mini": "min", "andi": "and", "ori": "or", "xori": "xor",
 }  # fmt: skip
 
 
@@ -69,7 +68,9 @@ def matrix_products(facts: EntryFacts) -> list[Json]:
                 "rhs": _shape(op.one("rhs")),
                 "element": [_element(op.one("lhs")), _element(op.one("rhs"))],
                 "accumulator": _element(op.one("acc")),
-                "scales": [_element(value) for name in ("lhs_scale", "rhs_scale") for value in op.group(name)],
+                "scales": [
+                    _element(value) for name in ("lhs_scale", "rhs_scale") for value in op.group(name)
+                ],
                 "fast_acc": bool(op.get("fast_acc")),
                 "signed": [op.get("signed_lhs"), op.get("signed_rhs")] if op.short == "mmai" else [],
             }
@@ -122,13 +123,18 @@ def branches(facts: EntryFacts, names: Names) -> list[Json]:
     result: list[Json] = []
     for op in facts.of("if"):
         exits = [
-            inner.short for region in op.regions for inner in _direct(region) if inner.short in ("break", "continue", "return")
+            inner.short
+            for region in op.regions
+            for inner in _direct(region)
+            if inner.short in ("break", "continue", "return")
         ]
         result.append(
             {
                 "line": op.span.line,
                 "condition": names.say(op.one("condition")),
-                "else": any(inner.short != "yield" for inner in _direct(op.regions[1])) if len(op.regions) > 1 else False,
+                "else": any(inner.short != "yield" for inner in _direct(op.regions[1]))
+                if len(op.regions) > 1
+                else False,
                 "results": [str(value.type) for value in op.results],
                 "exits": exits,
                 "depth": _depth(facts, op),
@@ -201,9 +207,3 @@ def _literal(literal: DenseElements | None) -> str:
     if literal is None:
         return "?"
     return str(literal.ints()[0]) if literal.element.is_int else f"{literal.floats()[0]:g}"
-
-
-def accumulates(op: TileOp) -> bool:
-    """Whether the accumulator of an mma comes from a loop."""
-    acc = op.one("acc")
-    return acc is not None and owner(acc) is None

@@ -21,11 +21,13 @@ SOURCE_SEARCH = 64
 """How many ops of an entry are looked at for a debug location that names a file."""
 
 
-def summarise(module: ModuleOp, path: str, text: str = "", *, entry: str | None = None, lint: bool = True) -> Json:
+def summarise(
+    module: ModuleOp, path: str, text: str = "", *, entry: str | None = None, lint: bool = True
+) -> Json:
     """The kernels of a parsed and verified module as `tileir-show/1` (see `tileir_diff.show`).
 
-    `text` is the dump's text, looked at for a producer line only. `entry` leaves the other kernels out; a name that
-    does not occur gives an empty list.
+    `text` is the dump's text, looked at for a producer line only. `entry` leaves the other kernels out; a
+    name that does not occur gives an empty list.
     """
     wanted = None if entry is None else entry.removeprefix("@")
     entries = [each for each in module.entries if wanted in (None, symbol(each))]
@@ -45,7 +47,9 @@ def summarise_entry(entry: TileOp, *, lint: bool = True) -> Json:
     names = name_parameters(facts)
     notes: list[str] = []
     if facts.kernel is None:
-        notes.append(f"no normal form ({facts.failure}): addresses and masks are shown by their names in the dump")
+        notes.append(
+            f"no normal form ({facts.failure}): addresses and masks are shown by their names in the dump"
+        )
     else:
         notes += list(facts.kernel.assumptions)
         notes += [f"line {op.span.line}: {op.short} is not modelled" for op in facts.kernel.not_modelled]

@@ -95,7 +95,11 @@ def _arrays(kernel: Json) -> list[str]:
             array["name"],
             arguments[array["argument"]]["name"],
             array["element"],
-            _bracket(array["shape"]) if array["shape"] else "pointers only" if array["use"] != "unused" else "",
+            _bracket(array["shape"])
+            if array["shape"]
+            else "pointers only"
+            if array["use"] != "unused"
+            else "",
             f"strides {_bracket(array['strides'])}" if array["strides"] else "",
             array["use"],
         )
@@ -119,7 +123,9 @@ def _scalars(kernel: Json) -> list[str]:
         if roles == ["unused"]:
             unused.append(argument["name"])
         else:
-            rows.append((argument["name"], argument["type"].removeprefix("tile<").removesuffix(">"), "; ".join(roles)))
+            rows.append(
+                (argument["name"], argument["type"].removeprefix("tile<").removesuffix(">"), "; ".join(roles))
+            )
     lines = _table(rows)
     return [*lines, *_wrap([f"unused: {unused[0]}", *unused[1:]])] if unused else lines
 
@@ -141,7 +147,9 @@ def _memory(kernel: Json) -> list[str]:
                 _extras(record),
             )
         )
-    return _table([("line", "op", "family", "tile", "type", "where", "lanes", ""), *rows]) if rows else ["none"]
+    return (
+        _table([("line", "op", "family", "tile", "type", "where", "lanes", ""), *rows]) if rows else ["none"]
+    )
 
 
 def _lanes(record: Json) -> str:
@@ -192,7 +200,13 @@ def _loops(kernel: Json) -> list[str]:
         tokens = len(loop["carried"]) - len(values)
         carried = ", ".join(values + ([f"{tokens} token{'s' if tokens > 1 else ''}"] if tokens else []))
         rows.append(
-            (str(loop["line"]), loop["name"], _cut(indent + head, CELL), _cut(count, CELL), f"carries {carried}" if carried else "")
+            (
+                str(loop["line"]),
+                loop["name"],
+                _cut(indent + head, CELL),
+                _cut(count, CELL),
+                f"carries {carried}" if carried else "",
+            )
         )
     return _table(rows)
 
@@ -236,7 +250,14 @@ def _mma(kernel: Json) -> list[str]:
         extras = [*record["scales"], "fast_acc"] if record["fast_acc"] else record["scales"]
         elements = record["element"][0] if len(set(record["element"])) == 1 else ", ".join(record["element"])
         rows.append(
-            (str(record["line"]), record["op"], shape, elements, f"accumulates in {record['accumulator']}", " ".join(extras))
+            (
+                str(record["line"]),
+                record["op"],
+                shape,
+                elements,
+                f"accumulates in {record['accumulator']}",
+                " ".join(extras),
+            )
         )
     return _table(rows)
 
@@ -269,7 +290,14 @@ def _checks(kernel: Json) -> list[str]:
     rows: list[tuple[str, ...]] = []
     for record in kernel["checks"]:
         what = "assert" if record["op"] == "assert" else "print"
-        rows.append((str(record["line"]), what, _cut(ascii(record["text"])[1:-1], CELL), _cut(", ".join(record["values"]), CELL)))
+        rows.append(
+            (
+                str(record["line"]),
+                what,
+                _cut(ascii(record["text"])[1:-1], CELL),
+                _cut(", ".join(record["values"]), CELL),
+            )
+        )
     return _table(rows)
 
 
@@ -306,7 +334,8 @@ def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     columns = [column for column in range(len(rows[0])) if any(row[column] for row in rows[_header(rows) :])]
     widths = [max(len(row[column]) for row in rows) for column in columns]
     return [
-        "  ".join(f"{row[column]:<{width}}" for column, width in zip(columns, widths, strict=True)).rstrip() for row in rows
+        "  ".join(f"{row[column]:<{width}}" for column, width in zip(columns, widths, strict=True)).rstrip()
+        for row in rows
     ]
 
 

@@ -267,10 +267,10 @@ class Actions:
 
     def function_type(self, c: list[Any]) -> FunctionTypeNode:
         outputs = c[-1] if type(c[-1]) is list else [c[-1]]
-        return FunctionTypeNode(c[1] if len(c) == 5 else [], outputs)
+        return FunctionTypeNode(c[1] if len(c) == 5 else [], outputs, c[0].start_pos)
 
     def paren_shape(self, c: list[Any]) -> ShapeGroup:
-        return ShapeGroup("".join(str(token) for token in c[1:-1]))
+        return ShapeGroup("".join(str(token) for token in c[1:-1]), c[0].start_pos)
 
     def empty_list(self, c: list[Any]) -> Listing:
         return Listing([], c[0].start_pos, c[1].end_pos)

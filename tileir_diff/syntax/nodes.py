@@ -35,9 +35,10 @@ class Listing:
 class Typed:
     """`value : type`."""
 
-    __slots__ = ("type", "value")
+    __slots__ = ("start", "type", "value")
 
     def __init__(self, value: Any, type_: Token) -> None:
+        self.start: int = value.start_pos if isinstance(value, Token) else value.start
         self.value = value
         self.type = type_
 
@@ -45,9 +46,10 @@ class Typed:
 class Shaped:
     """`4x8xf32`: dimensions (as written, `4x8x`) and what follows them."""
 
-    __slots__ = ("dims", "element")
+    __slots__ = ("dims", "element", "start")
 
     def __init__(self, dims: Token, element: Token) -> None:
+        self.start = dims.start_pos or 0
         self.dims = dims
         self.element = element
 
@@ -55,18 +57,20 @@ class Shaped:
 class ShapeGroup:
     """`(4x8)`: a shape in parentheses."""
 
-    __slots__ = ("text",)
+    __slots__ = ("start", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, start: int) -> None:
         self.text = text
+        self.start = start
 
 
 class FunctionTypeNode:
     """`(A, B) -> C`; both sides are lists of type Tokens."""
 
-    __slots__ = ("inputs", "outputs")
+    __slots__ = ("inputs", "outputs", "start")
 
-    def __init__(self, inputs: list[Any], outputs: list[Any]) -> None:
+    def __init__(self, inputs: list[Any], outputs: list[Any], start: int) -> None:
+        self.start = start
         self.inputs = inputs
         self.outputs = outputs
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "tileir-check/1"
 SYNTAX: Final = "syntax"
+NO_INPUT: Final = "unreadable"
 
 OK, BROKEN, UNREADABLE = 0, 1, 2
 
@@ -45,7 +46,7 @@ def check_text(text: str, path: str = "<text>") -> FileResult:
     try:
         errors = tuple(verify(parse_text(text, path)))
     except InputError as error:
-        return _unreadable(path, error, text)
+        return _refused(path, error, text, SYNTAX)
     lines = tuple(text.split("\n")) if errors else ()
     return FileResult(path, BROKEN if errors else OK, errors, lines)
 
@@ -57,7 +58,7 @@ def check_file(path: str) -> FileResult:
     try:
         source = read_source(path)
     except InputError as error:
-        return _unreadable(path, error, "")
+        return _refused(path, error, "", NO_INPUT)
     result = check_text(source.text, source.path)
     return FileResult(path, result.status, result.errors, result.lines)
 
@@ -67,13 +68,15 @@ def check_files(paths: Sequence[str]) -> list[FileResult]:
     return [check_file(path) for path in paths]
 
 
-def _unreadable(path: str, error: InputError, text: str) -> FileResult:
-    """An input error as a result: one that names a rule is a broken constraint, found while reading."""
+def _refused(path: str, error: InputError, text: str, rule: str) -> FileResult:
+    """An input error as a result: one that names a rule is a broken constraint, found while reading.
+
+    `rule` is that of an error that names none.
+    """
     from tileir_diff.dialect.verifier import CheckError
 
-    rule = error.rule or SYNTAX
-    status = UNREADABLE if rule == SYNTAX else BROKEN
-    found = CheckError(rule, error.message, error.line, error.column)
+    status = UNREADABLE if error.rule in (None, SYNTAX) else BROKEN
+    found = CheckError(error.rule or rule, error.message, error.line, error.column)
     return FileResult(path, status, (found,), tuple(text.split("\n")))
 
 

@@ -53,7 +53,7 @@ def test_errors_have_rule_and_position(files: list[str]) -> None:
         ("mulf/rounding", 3),
     ]
     assert [(error.rule, error.line) for error in garbage.errors] == [("syntax", 2)]
-    assert [(error.rule, error.line) for error in absent.errors] == [("syntax", 0)]
+    assert [(error.rule, error.line) for error in absent.errors] == [("unreadable", 0)]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from tileir_diff.lints.model import PREFIX, SEVERITIES, Hit, Lint, LintFinding, shorten
+from tileir_diff.lints.model import MESSAGE_LIMIT, PREFIX, SEVERITIES, Hit, Lint, LintFinding, shorten
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import ModuleOp, TileOp
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINTS",
+    "MESSAGE_LIMIT",
+    "NEEDS_NORMAL_FORM",
     "PREFIX",
     "SEVERITIES",
     "Hit",

@@ -93,7 +93,7 @@ def hints_of(op: TileOp) -> dict[str, dict[str, Any]]:
 
 
 def splat(value: SSAValue | None) -> float | int | None:
-    """The number that all elements of a value are, read through shape ops, sign-extensions and float casts."""
+    """The number that all elements of a value are, read through shape ops, extensions and float casts."""
     for _ in range(WALK_LIMIT):
         value = spread_from(value)
         op = owner(value)
@@ -304,11 +304,14 @@ def continues(loop: TileOp) -> list[TileOp]:
 
 def compares_lanes(mask: SSAValue) -> bool:
     """Whether a predicate compares lane numbers with something: the shape of a bounds mask."""
-    return reaches(mask, ("iota",))
+    return reaches(mask, ("iota",), stop=LOADS)
 
 
-def reaches(start: SSAValue, shorts: tuple[str, ...]) -> bool:
-    """Whether a value is computed from the result of such an op; block arguments are not followed."""
+def reaches(start: SSAValue, shorts: tuple[str, ...], stop: tuple[str, ...] = ()) -> bool:
+    """Whether a value is computed from the result of such an op.
+
+    Neither block arguments are followed, nor the operands of ops in `stop`.
+    """
     seen: set[SSAValue] = set()
     work = [start]
     while work:
@@ -319,5 +322,6 @@ def reaches(start: SSAValue, shorts: tuple[str, ...]) -> bool:
         seen.add(value)
         if op.short in shorts:
             return True
-        work.extend(op.operands)
+        if op.short not in stop:
+            work.extend(op.operands)
     return False

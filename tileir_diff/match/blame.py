@@ -146,6 +146,10 @@ class Blame:
             return self._elementwise(a, b, ref_op, gen_op, ref_user, gen_user, depth)
         if ka == kb and len(terms.args[a]) == len(terms.args[b]):
             found: list[Finding] = []
+            if terms.attr[a] != terms.attr[b] and ka == "iop":
+                modes = self._integer_modes(ref_op, gen_op)
+                if modes:
+                    return [Finding(mode) for mode in modes]
             if terms.attr[a] != terms.attr[b]:
                 found.append(Finding(self.make(
                     _attribute_rule(ka), ref_op, gen_op, text(ref_op) if ref_op is not None else ka, text(gen_op) if gen_op is not None else kb,
@@ -169,6 +173,12 @@ class Blame:
                     f"kept in {names[0]}" if lost else f"rounded to {names[1]}",
                     status="MISSING" if lost else "EXTRA",
                 ))]
+        for term, other in ((a, b), (b, a)):
+            if terms.kind[term] == "f" and terms.attr[term][0] == "ftof" and terms.kind[other] in ("mma", "reduce"):
+                inner = terms.args[term][0]
+                if terms.kind[inner] == terms.kind[other]:
+                    pair = (inner, other) if term == a else (other, inner)
+                    return self._walk(*pair, ref_user, gen_user, MAX_DEPTH)
         known = reformulation(terms, a, b)
         if known is not None:
             return [Finding(self._reformulated(known, a, b, ref_op, gen_op))]
@@ -284,11 +294,14 @@ class Blame:
                 found = found + self._paddings(else_a, else_b, loads, ref_op, gen_op, depth)
             return found
         found = []
+        inner = self.walk(then_a, then_b, ref_op, gen_op, depth + 1)
+        if loads is not None and inner and loads[0].short == loads[1].short == "load_view_tko":
+            return inner  # the bounds of a view follow its index
         if loads is not None:
             found.append(Finding(self.mask(cond_a, cond_b, *loads)))
         else:
             found.extend(self.walk(cond_a, cond_b, ref_op, gen_op, depth + 1))
-        found = found + self.walk(then_a, then_b, ref_op, gen_op, depth + 1)
+        found = found + inner
         if else_a != else_b:
             found = found + self._paddings(else_a, else_b, loads, ref_op, gen_op, depth)
         return found
@@ -344,6 +357,10 @@ class Blame:
             other_load = origin(self.generated if lost else self.reference, other)
             pair = (load, other_load) if lost else (other_load, load)
             condition = self.show(cond)
+            if other != inner:
+                deeper = self.walk(then, other, ref_op, gen_op, depth + 1) if lost else self.walk(other, then, ref_op, gen_op, depth + 1)
+                if deeper and all(op is not None and op.short == "load_view_tko" for op in pair):
+                    return deeper
             found = [Finding(self.make(
                 "mask/missing" if lost else "mask/extra", pair[0], pair[1],
                 condition if lost else "all lanes", "all lanes" if lost else condition,
@@ -364,15 +381,25 @@ class Blame:
         lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
         added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
         inbounds = [bool(op is not None and any(op.get("inbounds") or ())) for op in (ref_op, gen_op)]
-        if lost and not added:
-            if inbounds[1] and not inbounds[0]:
-                return self.make("bounds/inbounds", ref_op, gen_op, self._all(lost), "promised in bounds", part="inbounds")
-            return self.make("mask/missing", ref_op, gen_op, self._all(lost), self._all(list(gen_atoms)), part="mask", status="MISSING", lost=tuple(lost))
+        if inbounds[1] and not inbounds[0] and lost and not added:
+            return self.make("bounds/inbounds", ref_op, gen_op, self._all(lost), "promised in bounds", part="inbounds")
+        if inbounds[0] and not inbounds[1] and added and not lost:
+            return self.make("bounds/inbounds", ref_op, gen_op, "promised in bounds", self._all(added), part="inbounds", impact="none")
+        rivals = [x for x in (gen_atoms if lost else ref_atoms) if any(self._same_lanes(x, y) for y in (lost or added))]
+        expected, actual = self._all(lost or list(ref_atoms)), self._all(added or rivals or list(gen_atoms))
+        if lost and not added and not rivals:
+            return self.make("mask/missing", ref_op, gen_op, expected, actual, part="mask", status="MISSING")
+        if added and not lost and not rivals:
+            return self.make("mask/extra", ref_op, gen_op, self._all(list(ref_atoms)), self._all(added), part="mask", impact="logic", status="EXTRA")
         if added and not lost:
-            if inbounds[0] and not inbounds[1]:
-                return self.make("bounds/inbounds", ref_op, gen_op, "promised in bounds", self._all(added), part="inbounds", impact="none")
-            return self.make("mask/extra", ref_op, gen_op, self._all(list(ref_atoms)), self._all(added), part="mask", status="EXTRA")
-        return self.make("mask/changed", ref_op, gen_op, self._all(lost or list(ref_atoms)), self._all(added or list(gen_atoms)), part="mask")
+            return self.make("mask/changed", ref_op, gen_op, self._all(rivals), self._all(added), part="mask", impact="logic")
+        return self.make("mask/changed", ref_op, gen_op, expected, actual, part="mask", impact="logic" if added else "bounds")
+
+    def _same_lanes(self, a: Term, b: Term) -> bool:
+        """Two conditions about the same index: the same symbols apart from parameters."""
+        terms = self.terms
+        left, right = (frozenset(s for s in terms.symbols[t] if terms.kind[s] != "arg") for t in (a, b))
+        return bool(left) and left == right
 
     def _all(self, atoms: list[Term]) -> str:
         return " and ".join(self.show(atom) for atom in atoms) if atoms else "all lanes"
@@ -429,14 +456,73 @@ class Blame:
                 ", ".join(self.show(terms.atom(x)) for x in base_a) or self.show(a),
                 ", ".join(self.show(terms.atom(x)) for x in base_b) or self.show(b),
             )
+        moved = self._transposed(a, b)
+        if moved:
+            rule = "shape-op/changed"
+            maps = [getattr(self._view_type(op), "dim_map", None) for op in (ref_op, gen_op)]
+            if None not in maps and maps[0] != maps[1]:
+                rule = "dim-map/changed"
+                return self.make(rule, ref_op, gen_op, f"dim_map={list(maps[0])}", f"dim_map={list(maps[1])}", note="the two axes of the tile are exchanged", impact="logic")
+            return self.make(rule, ref_op, gen_op, self.show(a), self.show(b), note="the two axes of the tile are exchanged", impact="logic")
+        specific = self._specific(a, b)
+        if specific is not None:
+            return specific
         rule = "addressing/index"
         blocks_a = frozenset(s for s in terms.symbols[a] if terms.kind[s] == "block")
         blocks_b = frozenset(s for s in terms.symbols[b] if terms.kind[s] == "block")
-        if blocks_a != blocks_b:
+        if not blocks_a <= blocks_b and not blocks_b <= blocks_a:
             rule = "grid/axis"
         offset_a = terms.sub(a, self._base_sum(base_a))
         offset_b = terms.sub(b, self._base_sum(base_b))
         return self.make(rule, ref_op, gen_op, self.show(offset_a), self.show(offset_b), part="index")
+
+    def _view_type(self, op: Any) -> Any:
+        view = None if op is None else op.one("view")
+        return None if view is None else view.type
+
+    def _transposed(self, a: Term, b: Term) -> bool:
+        """Whether exchanging two lanes, or a lane and a reduced index, of equal extent makes the addresses equal."""
+        terms = self.terms
+        indices = [s for s in sorted(terms.symbols[b]) if terms.kind[s] in ("lane", "bound")]
+        for position, x in enumerate(indices):
+            for y in indices[position + 1 :]:
+                if terms.attr[x][1] != terms.attr[y][1]:
+                    continue
+                if terms.subst(b, {x: terms.atom(y), y: terms.atom(x)}) == a:
+                    return True
+        return False
+
+    def _specific(self, a: Term, b: Term) -> Difference | None:
+        """A difference in how a division, shift or conversion inside two indices reads its operand."""
+        terms = self.terms
+        only_a, only_b = self._inner_atoms(a), self._inner_atoms(b)
+        for x in sorted(only_a - only_b):
+            for y in sorted(only_b - only_a):
+                if terms.args[x] != terms.args[y]:
+                    continue
+                ref_op, gen_op = origin(self.reference, x), origin(self.generated, y)
+                kinds = {terms.kind[x], terms.kind[y]}
+                if kinds == {"div", "tdiv"}:
+                    return self.make("integer-mode/division-rounding", ref_op, gen_op, _rounding(terms.kind[x]), _rounding(terms.kind[y]), part="rounding")
+                if kinds == {"iop"}:
+                    modes = self._integer_modes(ref_op, gen_op)
+                    if modes:
+                        return modes[0]
+        return None
+
+    def _inner_atoms(self, term: Term) -> frozenset[Term]:
+        terms = self.terms
+        found: set[Term] = set()
+        work = [term]
+        while work and len(found) < 200:
+            node = work.pop()
+            if node in found:
+                continue
+            if terms.kind[node] in ("poly", "div", "tdiv", "iop", "min", "max", "ite", "zext", "wrap"):
+                if terms.kind[node] != "poly":
+                    found.add(node)
+                work.extend(terms.args[node])
+        return frozenset(found)
 
     def _bases(self, pointer: Term) -> tuple[Term, ...]:
         terms = self.terms
@@ -505,6 +591,8 @@ class Blame:
         for key, rule in (("signed", "integer-mode/signedness"), ("rounding", "integer-mode/division-rounding")):
             expected, actual = ref_op.get(key), gen_op.get(key)
             if expected != actual and expected is not None:
+                if ref_op.short == "shri":
+                    rule = "integer-mode/shift"
                 found.append(self.make(rule, ref_op, gen_op, str(expected), str(actual), part=key))
         return found
 
@@ -520,7 +608,8 @@ class Blame:
         if ref_op is not None and gen_op is not None and ref_op.short == gen_op.short and ref_op.get("dim") != gen_op.get("dim"):
             ref_in = self.reference.values.get(ref_op.operands[0])
             gen_in = self.generated.values.get(gen_op.operands[0])
-            if ref_in is not None and gen_in is not None and ref_in == self.rename(gen_in):
+            same_shape = ref_op.operands[0].type == gen_op.operands[0].type
+            if same_shape and ref_in is not None and gen_in is not None and not self.walk(ref_in, gen_in, ref_op, gen_op, depth + 1):
                 return [Finding(self.make(f"{family}/axis", ref_op, gen_op, f"dim={ref_op.get('dim')}", f"dim={gen_op.get('dim')}", part="dim"))]
         if attr_a[2] != attr_b[2]:
             found.append(Finding(self.make(f"{family}/extent" if family == "reduction" else "scan/axis", ref_op, gen_op, str(attr_a[2]), str(attr_b[2]))))
@@ -722,6 +811,10 @@ def _target(element: Any) -> Any:
 
 def _identities(items: Any) -> str:
     return ", ".join(floats.show(*item) for item in items)
+
+
+def _rounding(kind: str) -> str:
+    return "rounds down" if kind == "div" else "rounds towards zero"
 
 
 def _yes(flag: Any) -> str:

@@ -16,7 +16,7 @@ from tileir_diff.match import arguments
 from tileir_diff.match.align import align
 from tileir_diff.match.arguments import Binding
 from tileir_diff.match.blame import Blame, first_of
-from tileir_diff.match.effects import EffectMatch, EffectPair, match_effects
+from tileir_diff.match.effects import EffectMatch, EffectPair, block_only, match_effects
 from tileir_diff.match.hints import compare_hints
 from tileir_diff.match.locate import overflow_promises, place
 from tileir_diff.match.model import (
@@ -256,7 +256,8 @@ def _evaluate(
     generated.learn_facts()
     ref_kernel, gen_kernel = reference.run(), generated.run()
     sizes = None
-    if _front_end(ref_kernel) != _front_end(gen_kernel):
+    known = None not in ref_grid and None not in gen_grid
+    if _front_end(ref_kernel) != _front_end(gen_kernel) and not known:
         sizes = arguments.size_leaves(ref_kernel) | arguments.size_leaves(gen_kernel)
     return Attempt(ref_kernel, gen_kernel, binding, match_effects(ref_kernel, gen_kernel, sizes))
 
@@ -320,6 +321,10 @@ def _search(
         if best.match.score[:2] == (0, 0):
             break
     assert best is not None
+    if best.match.score[2]:
+        packed = _contiguous(best)
+        if packed is not None:
+            consider(packed)
     return best
 
 
@@ -457,7 +462,8 @@ def _explain(attempt: Attempt) -> EntryResult:
         found.append(blame.make(_lone_rule(item.effect.kind, "missing"), item.effect.op, None, _describe(item.effect), "nothing", status="MISSING"))
     for item in attempt.match.only_generated:
         found.append(blame.make(_lone_rule(item.effect.kind, "extra"), None, item.effect.op, "nothing", _describe(item.effect), status="EXTRA"))
-    found = _placed(blame, attempt, first_of(found))
+    found.extend(_load_bounds(blame, attempt, result))
+    found = _placed(blame, attempt, _root_causes(first_of(found)))
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
     found.extend(_hints(blame, attempt))
@@ -473,6 +479,48 @@ def _explain(attempt: Attempt) -> EntryResult:
         )
     _ = terms
     return result
+
+
+def _load_bounds(blame: Blame, attempt: Attempt, result: EntryResult) -> list[Difference]:
+    """Loads of the same elements that the generated side makes on lanes where the reference makes none."""
+    terms = blame.terms
+    found: list[Difference] = []
+    lenient = _front_end(attempt.reference) != _front_end(attempt.generated)
+    accepted = {atom for pair in attempt.match.pairs for atom in pair.obligations}
+    for pair in attempt.match.loads:
+        ref, gen = pair.reference, pair.generated
+        if pair.equal or ref.pointer != gen.pointer or ref.trips != gen.trips:
+            continue
+        gen_atoms = terms.conjuncts(gen.condition)
+        lost = [atom for atom in terms.conjuncts(ref.condition) if not terms.implies(gen_atoms, atom)]
+        if lenient:
+            for atom in lost:
+                if block_only(attempt.reference, atom):
+                    line = f"{blame.show(atom)} for all blocks and lanes launched"
+                    if line not in result.obligations:
+                        result.obligations.append(line)
+            lost = [atom for atom in lost if not block_only(attempt.reference, atom) and atom not in accepted]
+        if not lost:
+            continue
+        difference = blame.mask(ref.condition, gen.condition, ref.effect.op, gen.effect.op)
+        found.append(replace(difference, note="reads outside the array, whether or not the value is used"))
+    return found
+
+
+def _root_causes(found: list[Difference]) -> list[Difference]:
+    """One finding for one op of the generated side, the first; another block axis is told once."""
+    kept: list[Difference] = []
+    seen: set[object] = set()
+    for difference in found:
+        site_ = difference.generated or difference.reference
+        key: object = (difference.rule.split("/")[0], id(site_.op)) if site_ is not None else difference.rule
+        if difference.rule == "grid/axis":
+            key = difference.rule
+        if key in seen:
+            continue
+        seen.add(key)
+        kept.append(difference)
+    return kept
 
 
 def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Difference]:

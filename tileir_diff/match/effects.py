@@ -77,7 +77,8 @@ def host_obligations(kernel: Kernel, pair: EffectPair, sizes: frozenset[Term]) -
     assumed: dict[Term, None] = {}
     for atom in (*lost, *added):
         rivals = [x for x in (gen_atoms if atom in lost else ref_atoms) if terms.symbols[x] & terms.symbols[atom]]
-        if block_only(kernel, atom) and not any(block_only(kernel, rival) for rival in rivals):
+        fine = atom in lost or _is_extent(kernel, atom, sizes)
+        if fine and block_only(kernel, atom) and not any(block_only(kernel, rival) for rival in rivals):
             assumed[atom] = None
         elif atom in added and not any(_has_lane(kernel, x) for x in ref_atoms) and _is_extent(kernel, atom, sizes):
             assumed[atom] = None

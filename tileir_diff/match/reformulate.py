@@ -20,6 +20,8 @@ SPECIAL = (math.inf, -math.inf, math.nan)
 NODE_LIMIT = 3000
 F32_MAX = 3.4028235e38
 
+_EXACT = frozenset({"negf", "absf", "maxf", "minf"})
+_PREDICATES = frozenset({"le", "eq", "and", "or", "xor", "ult", "bool_op"})
 _TOLERANCE = {"f8E4M3FN": 0.1, "f8E5M2": 0.2, "bf16": 3e-2, "f16": 5e-3, "tf32": 2e-3, "f32": 2e-5, "f64": 1e-10}
 
 
@@ -44,7 +46,7 @@ def reformulation(terms: Terms, reference: Term, generated: Term) -> Reformulati
     exact = True
     compared = 0
     for point in range(POINTS):
-        values = _evaluate(terms, nodes, {node: _ordinary(index, point) for index, node in enumerate(inputs)})
+        values = _evaluate(terms, nodes, {n: _input(terms, n, index, point) for index, n in enumerate(inputs)})
         a, b = values.get(reference), values.get(generated)
         if a is None or b is None:
             return None
@@ -61,18 +63,18 @@ def reformulation(terms: Terms, reference: Term, generated: Term) -> Reformulati
     for size in LARGE:
         for index in range(len(inputs)):
             values = _evaluate(
-                terms, nodes, {n: size if i == index else _ordinary(i, 3) for i, n in enumerate(inputs)}, overflow=True
+                terms, nodes, {n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)}, overflow=True
             )
             a, b = values[reference], values[generated]
             if math.isnan(a) != math.isnan(b) or (math.isinf(a) != math.isinf(b)):
                 return Reformulation("logic", f"one side overflows where an input is {size:g}")
-    if coarse[0] != coarse[1] or _narrowings(terms, reference) != _narrowings(terms, generated):
+    if coarse[0] != coarse[1] or _roundings(terms, reference) != _roundings(terms, generated):
         return Reformulation("precision", "the same formula with other intermediate types")
     special = any(
         not _alike(values[reference], values[generated])
         for size in SPECIAL
         for index in range(len(inputs))
-        if (values := _evaluate(terms, nodes, {n: size if i == index else _ordinary(i, 3) for i, n in enumerate(inputs)}))
+        if (values := _evaluate(terms, nodes, {n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)}))
     )
     if exact and special and _selects(terms, reference) != _selects(terms, generated):
         return Reformulation("edge", "a mask by addition against a mask by selection: differs for NaN and infinities")
@@ -117,6 +119,13 @@ def _is_input(terms: Terms, node: Term) -> bool:
     return kind not in ("fc", "fcmp", "true", "false", "not")
 
 
+def _input(terms: Terms, node: Term, index: int, point: int) -> float:
+    """A free input: a predicate takes both values over the points, independently of the others."""
+    if terms.kind[node] in _PREDICATES:
+        return 1.0 if (index * 5 + point * (2 * index + 1) + point // 3) % 4 < 2 else 0.0
+    return _ordinary(index, point)
+
+
 def _ordinary(index: int, point: int) -> float:
     """A deterministic value in (-2.6, 2.6), never close to zero."""
     fraction = math.modf((index + 1) * 0.754877666 + (point + 1) * 0.569840291)[0]
@@ -141,8 +150,9 @@ def _coarseness(terms: Terms, root: Term, nodes: list[Term]) -> float:
     return worst
 
 
-def _narrowings(terms: Terms, root: Term) -> int:
-    count = 0
+def _roundings(terms: Terms, root: Term) -> dict[str, int]:
+    """How many ops round to each type coarser than f32."""
+    counts: dict[str, int] = {}
     stack = [root]
     seen: set[Term] = set()
     while stack:
@@ -150,11 +160,14 @@ def _narrowings(terms: Terms, root: Term) -> int:
         if node in seen or _is_input(terms, node):
             continue
         seen.add(node)
-        if terms.kind[node] == "f" and terms.attr[node][0] == "ftof":
-            source, target = terms.attr[node][1]
-            count += _TOLERANCE.get(target, 1) > _TOLERANCE.get(source, 1)
+        if terms.kind[node] == "f" and terms.attr[node][0] not in _EXACT:
+            element = terms.attr[node][1]
+            source, target = element if isinstance(element, tuple) else (None, element)
+            widening = source is not None and _TOLERANCE.get(source, 0) >= _TOLERANCE.get(target, 0)
+            if _TOLERANCE.get(target, 0) > _TOLERANCE["f32"] and not widening:
+                counts[target] = counts.get(target, 0) + 1
         stack.extend(terms.args[node])
-    return count
+    return counts
 
 
 def _selects(terms: Terms, root: Term) -> int:

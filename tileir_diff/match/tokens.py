@@ -10,6 +10,7 @@ from tileir_diff.match.effects import EffectMatch, EffectPair
 
 WRITES = frozenset({"store", "atomic_rmw", "atomic_cas"})
 FENCES = frozenset({"fence"})
+ORDERED = frozenset({"acquire", "release", "acq_rel"})
 
 
 def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> list[tuple[EffectPair, EffectPair]]:
@@ -17,23 +18,31 @@ def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> lis
     ref_order, gen_order = reference.token_order(), generated.token_order()
     pairs = sorted((*match.pairs, *match.loads), key=lambda pair: pair.reference.effect.order)
     groups: dict[Any, list[EffectPair]] = {}
+    synchronising: list[EffectPair] = []
     for pair in pairs:
         effect = pair.reference.effect
-        if effect.kind in FENCES:
-            for group in groups.values():
-                group.append(pair)
+        if effect.kind in FENCES or effect.op.get("memory_ordering") in ORDERED:
+            synchronising.append(pair)
         elif effect.kind in WRITES or effect.kind == "load":
             groups.setdefault(effect.base, []).append(pair)
     lost: list[tuple[EffectPair, EffectPair]] = []
+    if synchronising:
+        # an acquire, a release or a fence orders accesses to every array
+        everything = [pair for group in groups.values() for pair in group] + synchronising
+        everything.sort(key=lambda pair: pair.reference.effect.order)
+        groups = {None: everything}
+    anchors = {id(pair) for pair in synchronising}
     for group in groups.values():
-        if not any(pair.reference.effect.kind in WRITES for pair in group):
+        if not any(pair.reference.effect.kind in WRITES for pair in group) and not synchronising:
             continue
         for later in group:
             for earlier in group:
                 if earlier is later or earlier.reference.effect.order > later.reference.effect.order:
                     continue
                 a, b = earlier.reference.effect, later.reference.effect
-                if not ({a.kind, b.kind} & (WRITES | FENCES)):
+                if not ({a.kind, b.kind} & (WRITES | FENCES)) and not {id(earlier), id(later)} & anchors:
+                    continue
+                if a.base != b.base and not {id(earlier), id(later)} & anchors:
                     continue
                 if a.order not in ref_order[b.order]:
                     continue
@@ -41,7 +50,7 @@ def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> lis
                     continue
                 if _ordered_by_data(generated, earlier.generated.effect, later.generated.effect):
                     continue
-                if _disjoint(reference, a, b):
+                if a.base == b.base and _disjoint(reference, a, b):
                     continue
                 lost.append((earlier, later))
     return lost

@@ -47,7 +47,12 @@ __all__ = ["show_command"]
 
 
 def show_command(
-    path: str, *, entry: str | None = None, format: str = "text", lint: bool = True, color: bool | str = False
+    path: str,
+    *,
+    entry: str | None = None,
+    format: str = "text",  # noqa: A002 (the name of the command's own option)
+    lint: bool = True,
+    color: bool | str = False,
 ) -> int:
     """Prints what the kernels of one dump do, and returns the exit status: 0, or 2 for input that is no
     valid Tile IR.

@@ -95,7 +95,7 @@ class Indices:
         return poly
 
     def _linear(self, loop: Loop, index: Term, poly: Term) -> Term:
-        """`a * step * iteration + b` as `a * (index - lower) + b`; unchanged where step does not divide it."""
+        """`a * step * iteration + b` as `a * (index - lower) + b` where step divides it."""
         terms, leaf = self.terms, loop.iteration
         factor: dict[Mono, int] = {}
         rest: list[tuple[Term, int]] = []

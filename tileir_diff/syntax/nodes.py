@@ -38,7 +38,7 @@ class Typed:
     __slots__ = ("start", "type", "value")
 
     def __init__(self, value: Any, type_: Token) -> None:
-        self.start: int = value.start_pos if isinstance(value, Token) else value.start
+        self.start: int = getattr(value, "start_pos", None) or getattr(value, "start", 0)
         self.value = value
         self.type = type_
 

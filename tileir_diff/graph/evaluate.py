@@ -1557,10 +1557,7 @@ def substitute_carries(terms: Terms, term: Term, mapping: Mapping[Term, Term], m
             new = terms.subst(new_args[0], lanes) if lanes else new_args[0]
         else:
             new = terms.rebuild(node, new_args)
-        for origin in terms.origins:
-            op = origin.get(node)
-            if op is not None:
-                origin.setdefault(new, op)
+        terms.inherit(node, new)
         memo[node] = new
         stack.pop()
     return memo[term]

@@ -783,7 +783,11 @@ class Terms:
                     stack.extend(waiting)
                     continue
                 new_args = tuple(memo[arg] for arg in self.args[node])
-                memo[node] = node if new_args == self.args[node] else self.rebuild(node, new_args)
+                if new_args == self.args[node]:
+                    memo[node] = node
+                else:
+                    memo[node] = self.rebuild(node, new_args)
+                    self.inherit(node, memo[node])
                 stack.pop()
             return memo[root]
 
@@ -829,13 +833,17 @@ class Terms:
                 stack.extend(waiting)
                 continue
             new = self.rebuild(node, tuple(memo[arg] for arg in self.args[node]))
-            for origin in self.origins:
-                op = origin.get(node)
-                if op is not None:
-                    origin.setdefault(new, op)
+            self.inherit(node, new)
             memo[node] = new
             stack.pop()
         return memo[term]
+
+    def inherit(self, old: Term, new: Term) -> None:
+        """A rewritten term comes from the op that the old one came from."""
+        for origin in self.origins:
+            op = origin.get(old)
+            if op is not None:
+                origin.setdefault(new, op)
 
     def rebuild(self, node: Term, args: tuple[Term, ...]) -> Term:
         """The same operation on other arguments, normalised again."""

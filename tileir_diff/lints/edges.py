@@ -64,12 +64,17 @@ def edge_ops(facts: EntryFacts, term: Term) -> TileOp | None:
 
 
 def reduced_over(terms: Terms, term: Term) -> tuple[Term, tuple[Term, ...], str] | None:
-    """The bound index of a reduction or matrix product, what it runs over, and the op's name."""
+    """The bound index of a reduction or matrix product, what it runs over, and the op's name.
+
+    None where lanes past the edge cannot matter: without a dependence on the index, and for scans that run forward.
+    """
     attr, args = terms.attr[term], terms.args[term]
     if terms.kind[term] == "mma":
         bodies, extent, short = args[:2], attr[2], "matrix product"
     elif terms.kind[term] == "reduce":
         position = 1 if attr[0] == "scan" else 0
+        if position and not attr[-1]:
+            return None  # lanes past the edge come last: no lane before the edge takes them
         bodies, extent, short = args[attr[4] : len(args) - position], attr[2], str(attr[0])
     else:
         return None
@@ -344,6 +349,35 @@ class _PastTheEdge:
         if any(map(_infinite, values)):
             return None  # the sign of the other factor decides
         return term  # from values that are the same in every lane past the edge
+
+
+def non_negative(terms: Terms, root: Term) -> bool:
+    """Whether a float term is never below zero, whatever was loaded (NaN aside)."""
+    work, seen = [root], set[int]()
+    while work:
+        term = work.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        kind, args = terms.kind[term], terms.args[term]
+        if kind == "fc":
+            from tileir_diff.dialect.scalars import decode
+
+            element, bits = terms.attr[term]
+            if decode(bits, element) < 0:
+                return False
+        elif kind == "ite":
+            work.extend(args[1:])
+        elif kind == "f":
+            name = terms.attr[term][0]
+            if name in ("absf", "exp", "exp2", "sqrt") or (name == "mulf" and args[0] == args[1]):
+                continue
+            if name not in ("ftof", "addf", "mulf", "divf", "maxf", "minf"):
+                return False
+            work.extend(args)
+        else:
+            return False
+    return True
 
 
 def masked_by_select(facts: EntryFacts, op: TileOp) -> bool:

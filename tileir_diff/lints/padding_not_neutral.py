@@ -3,7 +3,7 @@
 ## What it does
 
 Takes the lanes of a reduction that lie past the edge of an array and puts the padding in: the value that
-remains must be neutral for the combining op, 0 for a sum, minus infinity for a maximum.
+remains must be neutral for the combining op, 0 for a sum, minus infinity for a maximum, or 0 for a maximum of magnitudes.
 It reports where it is a constant that is not, or a value that does not depend on the lane and is not zero,
 such as `(0 - mean)^2` or `exp(0 - max)`.
 
@@ -27,7 +27,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.lints.edges import edge_ops, live_terms, masked_by_select, past_the_edge, reduced_over
+from tileir_diff.lints.edges import (
+    edge_ops,
+    live_terms,
+    masked_by_select,
+    non_negative,
+    past_the_edge,
+    reduced_over,
+)
 from tileir_diff.lints.identity_not_neutral import combining_op
 from tileir_diff.lints.model import Hit
 
@@ -60,6 +67,8 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
         value = past_the_edge(kernel, bodies[index], leaf)
         if value is None or value == wanted or masked_by_select(facts, op):
             continue
+        if value == 0.0 and combiner.short == "maxf" and non_negative(terms, bodies[index]):
+            continue  # as in the largest magnitude of a row
         if isinstance(value, float):
             what = f"hold {value:g}, which is not neutral for {combiner.short}"
         elif combiner.short == "addf":

@@ -255,7 +255,7 @@ class Blame:
     def modifiers(self, name: str, ref: dict[str, Any], gen: dict[str, Any], ref_op: Any, gen_op: Any) -> list[Difference]:
         """Differences of rounding, flush-to-zero, NaN rule and the like of one op."""
         found: list[Difference] = []
-        for key in sorted(ref.keys() | gen.keys()):
+        for key in sorted(ref.keys() | gen.keys(), key=lambda key: (key != "rounding", key)):
             if ref.get(key) == gen.get(key):
                 continue
             expected, actual = (str(side.get(key, _ABSENT.get(key, "default"))) for side in (ref, gen))

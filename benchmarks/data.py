@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-ENVIRONMENT = "TILEIR_DIFF_BENCH_DATA"
+ENVIRONMENT = "TILEIR_CORPUS"
 SAME_KERNEL = ("kernel", "dtype", "arch", "args", "constants", "grid")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One kernel from two front ends; `meta` is its meta.json, `launch` the path of one launch of both sides."""
+    """One kernel from two front ends; `meta` is its meta.json, `launch` the path of one launch of both
+    sides."""
 
     name: str
     reference: Path
@@ -33,7 +34,8 @@ def data_folder() -> Path | None:
 
 
 def dumps(folders: list[Path], sample: int | None = None, seed: int = 0) -> list[Path]:
-    """All dumps in folders (searched recursively) and files, in order of their path; a seeded sample of them."""
+    """All dumps in folders (searched recursively) and files, in order of their path; a seeded sample of
+    them."""
     found: dict[Path, None] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*.mlir")) if folder.is_dir() else [folder]:

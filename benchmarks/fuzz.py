@@ -4,7 +4,8 @@
     python -m benchmarks.fuzz --seconds 600
     python -m benchmarks.fuzz --atheris              coverage-guided, where atheris is installed
 
-The command runs in this process. It reports faults of its own as bad input, unless TILEIR_DIFF_DEBUG is set: here it is, so that
+The command runs in this process. It reports faults of its own as bad input, unless TILEIR_DIFF_DEBUG is set:
+here it is, so that
 they count. Each failing input is kept, made smaller, under --keep.
 """
 
@@ -40,14 +41,18 @@ SMALL = 6_000
 WORDS = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*|[0-9.+-]+|%[\w#]+|\s+|.", re.DOTALL)
 NUMBER = re.compile(rb"(?<![\w.%#])-?\d+(?![\w.])")
 NASTY = (
-    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n", b"\xe2\x80\xa8", b"9" * 5000, b"-" + b"9" * 400, b"0x", b"0xFFFFFFFFFFFFFFFFFF",
-    b"1e999999", b'"', b'"\\', b'"\\zz"', b"//", b"loc(", b"#loc", b"%", b"^bb0", b"@", b"tile<", b"tile<" * 500, b"(" * 3000,
-    b"{" * 3000, b"<" * 3000, b"[" * 3000, b"}" * 50, b"if %c {" * 300, b"token", b"entry @e() {}", b"cuda_tile.", b"!cuda_tile.",
-    b"\x7fTileIR\x00", b"?", b"->", b"1x" * 2000, b"attributes {a = {b = {c = [[[[", b"\xf0\x9f\x92\xa9", b"nan", b"inf", b"true",
+    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n", b"\xe2\x80\xa8", b"9" * 5000, b"-" + b"9" * 400, b"0x",
+    b"0xFFFFFFFFFFFFFFFFFF",
+    b"1e999999", b'"', b'"\\', b'"\\zz"', b"//", b"loc(", b"#loc", b"%", b"^bb0", b"@", b"tile<",
+    b"tile<" * 500, b"(" * 3000,
+    b"{" * 3000, b"<" * 3000, b"[" * 3000, b"}" * 50, b"if %c {" * 300, b"token", b"entry @e() {}",
+    b"cuda_tile.", b"!cuda_tile.",
+    b"\x7fTileIR\x00", b"?", b"->", b"1x" * 2000, b"attributes {a = {b = {c = [[[[", b"\xf0\x9f\x92\xa9",
+    b"nan", b"inf", b"true",
 )  # fmt: skip
 
 
-class Hang(Exception):
+class HangError(Exception):
     """The time limit passed."""
 
 
@@ -76,7 +81,8 @@ def repeat(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
 
 
 def words(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
-    """Words are dropped, doubled, exchanged or taken from another dump: most results still look like Tile IR."""
+    """Words are dropped, doubled, exchanged or taken from another dump: most results still look like Tile
+    IR."""
     found = WORDS.findall(data)
     if len(found) < 2:
         return data
@@ -130,7 +136,19 @@ def noise(rng: random.Random, data: bytes, others: list[bytes]) -> bytes:
     return rng.randbytes(rng.randrange(200))
 
 
-MUTATIONS: tuple[Mutation, ...] = (flip, truncate, cut, repeat, words, words, lines, numbers, numbers, nasty, noise)
+MUTATIONS: tuple[Mutation, ...] = (
+    flip,
+    truncate,
+    cut,
+    repeat,
+    words,
+    words,
+    lines,
+    numbers,
+    numbers,
+    nasty,
+    noise,
+)
 
 
 class Target:
@@ -166,7 +184,7 @@ class Target:
         signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
         try:
             result = self._runner.invoke(self._app, list(arguments))
-        except Hang:
+        except HangError:
             return f"{arguments[0]}: no answer in {LIMIT_S:.0f} s"
         except BaseException as error:
             # RecursionError in the runner itself, and the like.
@@ -176,10 +194,11 @@ class Target:
         error = result.exception
         self.statuses[f"{arguments[0]} {result.exit_code}"] += 1
         if error is not None and not isinstance(error, SystemExit):
-            if isinstance(error, Hang):
+            if isinstance(error, HangError):
                 return f"{arguments[0]}: no answer in {LIMIT_S:.0f} s"
             where = traceback.extract_tb(error.__traceback__)[-1]
-            return f"{arguments[0]}: {type(error).__name__} at {Path(where.filename).name}:{where.lineno}: {str(error)[:200]}"
+            place = f"{Path(where.filename).name}:{where.lineno}"
+            return f"{arguments[0]}: {type(error).__name__} at {place}: {str(error)[:200]}"
         if result.exit_code not in (0, 1, 2):
             return f"{arguments[0]}: exit status {result.exit_code}"
         if "Traceback (most recent call last)" in result.output:
@@ -188,7 +207,7 @@ class Target:
 
 
 def _hang(signum: int, frame: object) -> None:
-    raise Hang
+    raise HangError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -214,7 +233,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     return 1 if figures["failures"] else 0
-
 
 
 def search(seeds: list[bytes], options: argparse.Namespace) -> dict[str, Any]:

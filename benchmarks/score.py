@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import math
+import random
 import sys
 import time
 from collections import Counter
@@ -44,9 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--per-file", type=int, help="mutants of one dump in all")
     parser.add_argument("--sample", type=int, help="only so many dumps or pairs")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no dump after so long")
     parser.add_argument("--kinds", default="", help="only these kinds of mutants, comma-separated")
     parser.add_argument("--no-launch", action="store_true", help="give no launch facts for pairs")
-    parser.add_argument("--no-screen", action="store_true", help="do not run mutants to see whether they differ")
+    parser.add_argument(
+        "--no-screen", action="store_true", help="do not run mutants to see whether they differ"
+    )
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--failures", type=Path, help="write every miss and false alarm here")
     parser.add_argument("--keep", type=Path, help="write the text of missed mutants into this folder")
@@ -114,7 +119,11 @@ def describe(name: str, outcome: Outcome, mutant: Mutant | None = None) -> str:
         text = mutant.text.splitlines()
         lines[0] = f"{name} [{mutant.kind}] {mutant.what}: {outcome.verdict}"
         if mutant.cls != HARMLESS or len(mutant.lines) < 12:
-            lines += [f"    {number}: {text[number - 1].strip()[:240]}" for number in mutant.lines if number <= len(text)]
+            lines += [
+                f"    {number}: {text[number - 1].strip()[:240]}"
+                for number in mutant.lines
+                if number <= len(text)
+            ]
     if outcome.error:
         lines += [f"    ! {line}" for line in outcome.error.strip().splitlines()[-6:]]
     shown = [finding for finding in outcome.findings if finding.severity != "info"]
@@ -127,7 +136,12 @@ def describe(name: str, outcome: Outcome, mutant: Mutant | None = None) -> str:
 
 def score_self(options: argparse.Namespace) -> list[Tally]:
     scorer = Scorer(options)
-    for path in dumps(options.folders, options.sample, options.seed):
+    # In random order, so that a run that is cut short has seen a bit of everything.
+    paths = dumps(options.folders, options.sample, options.seed)
+    random.Random(options.seed).shuffle(paths)
+    for path in paths:
+        if time.perf_counter() - scorer.start > options.seconds:
+            break
         text = path.read_text(encoding="utf-8")
         base = judge_texts(text, text)
         scorer.score(text, text, str(path), path.name, base, None, scorer.screen(text))
@@ -136,7 +150,11 @@ def score_self(options: argparse.Namespace) -> list[Tally]:
 
 def score_mutants_on_pairs(options: argparse.Namespace) -> list[Tally]:
     scorer = Scorer(options)
-    for pair in pairs(options.folders, options.sample, options.seed):
+    chosen = pairs(options.folders, options.sample, options.seed)
+    random.Random(options.seed).shuffle(chosen)
+    for pair in chosen:
+        if time.perf_counter() - scorer.start > options.seconds:
+            break
         launch = None if options.no_launch else pair.launch
         reference = pair.reference.read_text(encoding="utf-8")
         generated = pair.generated.read_text(encoding="utf-8")
@@ -151,6 +169,7 @@ class Scorer:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
+        self.start = time.perf_counter()
         self.defects = Tally("single defects", DEFECT_COLUMNS)
         self.doubtful = Tally("doubtful defects", DEFECT_COLUMNS)
         self.hints = Tally("cost hints", HINT_COLUMNS)
@@ -180,7 +199,10 @@ class Scorer:
     def tallies(self) -> list[Tally]:
         for kind, count in sorted(self.rejects.counts.items()):
             print(f"rejected {kind}: {count}, such as {self.rejects.examples[kind]}", file=sys.stderr)
-        print(f"run to see whether mutants differ: {self.screened} dumps, not run: {self.unscreened}", file=sys.stderr)
+        print(
+            f"run to see whether mutants differ: {self.screened} dumps, not run: {self.unscreened}",
+            file=sys.stderr,
+        )
         return [self.defects, self.hints, self.harmless, self.doubtful, self.doubtful_harmless]
 
     def score(
@@ -228,7 +250,15 @@ class Scorer:
             crashed=bool(outcome.error),
         )
         if not (len(critical) == 1 and on_line and family):
-            label = "MISSED" if not critical else "ELSEWHERE" if not on_line else "MANY" if len(critical) > 1 else "FAMILY"
+            label = (
+                "MISSED"
+                if not critical
+                else "ELSEWHERE"
+                if not on_line
+                else "MANY"
+                if len(critical) > 1
+                else "FAMILY"
+            )
             doubt = f" [doubt: {mutant.doubt}]" if mutant.doubt else ""
             row.failures.append(f"{label} {describe(name, outcome, mutant)}{doubt}")
             if not critical:
@@ -259,7 +289,9 @@ class Scorer:
         folder: Path | None = self.options.keep
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{mutant.kind}__{name.removesuffix('.mlir')}.mlir").write_text(mutant.text, encoding="utf-8")
+            (folder / f"{mutant.kind}__{name.removesuffix('.mlir')}.mlir").write_text(
+                mutant.text, encoding="utf-8"
+            )
 
 
 def new_findings(outcome: Outcome, base: Outcome, mutant: Mutant) -> list[Found]:
@@ -276,7 +308,8 @@ def new_findings(outcome: Outcome, base: Outcome, mutant: Mutant) -> list[Found]
 
 
 def at_the_place(finding: Found, mutant: Mutant) -> bool:
-    """Whether a finding points at a changed line: of the mutant, or of the other side where it has none there."""
+    """Whether a finding points at a changed line: of the mutant, or of the other side where it has none
+    there."""
     if finding.generated_line:
         return finding.generated_line in mutant.lines
     return finding.reference_line in mutant.reference_lines
@@ -331,5 +364,3 @@ def _pair(pair: Pair, outcome: Outcome, same: Tally, other: Tally) -> None:
 
 if __name__ == "__main__":
     raise SystemExit(main())
-
-

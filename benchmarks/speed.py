@@ -1,8 +1,9 @@
 """How long a comparison takes.
 
-    python -m benchmarks.speed process [FOLDER...]   one diff as a whole process, against importing its dependencies
-    python -m benchmarks.speed batch [FOLDER...]     many pairs in one process, against a process each
-    python -m benchmarks.speed growth                time and memory from 1k to 100k ops
+python -m benchmarks.speed process [FOLDER...]   one diff as a whole process, against importing its
+dependencies
+python -m benchmarks.speed batch [FOLDER...]     many pairs in one process, against a process each
+python -m benchmarks.speed growth                time and memory from 1k to 100k ops
 """
 
 from __future__ import annotations
@@ -42,23 +43,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.folders:
         folder = data_folder()
         options.folders = [folder / "corpus" if folder else ROOT / "fixtures" / "kernels"]
-    figures = {"process": measure_process, "batch": measure_batch, "growth": measure_growth}[options.what](options)
+    figures = {"process": measure_process, "batch": measure_batch, "growth": measure_growth}[options.what](
+        options
+    )
     for name, value in figures.items():
         if not isinstance(value, list):
             print(f"{name:32} {value}")
     if options.json:
-        options.json.write_text(json.dumps({"what": options.what, **figures}, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(
+            json.dumps({"what": options.what, **figures}, indent=1) + "\n", encoding="utf-8"
+        )
     return 0
 
 
 def environment() -> dict[str, str]:
-    """The interpreter must find the project wherever the command runs, and must not write caches while it is timed."""
+    """The interpreter must find the project wherever the command runs, and must not write caches while it is
+    timed."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
 
 
 def timed(command: list[str]) -> float:
     start = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), check=False)
+    subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), check=False
+    )
     return time.perf_counter() - start
 
 
@@ -117,16 +125,28 @@ def measure_growth(options: argparse.Namespace) -> dict[str, Any]:
                 "print(report.verdict, spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
             )
             done = subprocess.run(
-                [sys.executable, "-c", code, str(path)], capture_output=True, text=True, env=environment(), check=False
+                [sys.executable, "-c", code, str(path)],
+                capture_output=True,
+                text=True,
+                env=environment(),
+                check=False,
             )
             if done.returncode:
                 rows.append({"ops": ops, "failed": done.returncode})
                 print(done.stderr.strip().splitlines()[-1:], file=sys.stderr)
                 continue
             verdict, seconds, peak = done.stdout.split()
-            row = {"ops": ops, "seconds": float(seconds), "peak_MiB": int(peak) / 1024, "us_per_op": float(seconds) / ops * 1e6}
+            row = {
+                "ops": ops,
+                "seconds": float(seconds),
+                "peak_MiB": int(peak) / 1024,
+                "us_per_op": float(seconds) / ops * 1e6,
+            }
             rows.append(row)
-            print(f"{ops:8} ops  {row['seconds']:8.2f} s  {row['us_per_op']:7.1f} us an op  {row['peak_MiB']:8.0f} MiB  {verdict}")
+            print(
+                f"{ops:8} ops  {row['seconds']:8.2f} s  {row['us_per_op']:7.1f} us an op"
+                f"  {row['peak_MiB']:8.0f} MiB  {verdict}"
+            )
     good = [row for row in rows if "seconds" in row]
     figures: dict[str, Any] = {"rows": rows}
     if len(good) >= 2:
@@ -149,7 +169,8 @@ BODY = """\
   %o{n} = addi %m{n}, %lane : tile<64xi64>
   %p{n} = offset %base, %o{n} : tile<64xptr<f32>>, tile<64xi64> -> tile<64xptr<f32>>
   %q{n} = offset %out, %o{n} : tile<64xptr<f32>>, tile<64xi64> -> tile<64xptr<f32>>
-  %x{n}, %t{n} = load_ptr_tko weak %p{n}, %valid, %low token={token} : tile<64xptr<f32>>, tile<64xi1>, tile<64xf32> -> tile<64xf32>, token
+  %x{n}, %t{n} = load_ptr_tko weak %p{n}, %valid, %low token={token}
+    : tile<64xptr<f32>>, tile<64xi1>, tile<64xf32> -> tile<64xf32>, token
   %h{n} = reduce %x{n} dim=0 identities=[0xFF800000 : f32] : tile<64xf32> -> tile<f32>
   (%lhs: tile<f32>, %rhs: tile<f32>) {{
     %0 = maxf %lhs, %rhs : tile<f32>
@@ -167,7 +188,8 @@ BODY = """\
   %zs{n} = reshape %z{n} : tile<f32> -> tile<1xf32>
   %zb{n} = broadcast %zs{n} : tile<1xf32> -> tile<64xf32>
   %y{n} = divf %v{n}, %zb{n} : tile<64xf32>
-  %w{n} = store_ptr_tko weak %q{n}, %y{n}, %valid token=%t{n} : tile<64xptr<f32>>, tile<64xf32>, tile<64xi1> -> token
+  %w{n} = store_ptr_tko weak %q{n}, %y{n}, %valid token=%t{n}
+    : tile<64xptr<f32>>, tile<64xf32>, tile<64xi1> -> token
 """
 
 HEAD = """\

@@ -63,4 +63,7 @@ class Tally:
 
 
 def share(count: int, of: int) -> str:
-    return "-" if not of else f"{100 * count / of:.2f}%" if count != of else "100%"
+    """A percentage, rounded down: what is not all must not look like all."""
+    if not of:
+        return "-"
+    return "100%" if count == of else f"{count * 10_000 // of / 100:.2f}%"

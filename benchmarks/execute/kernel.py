@@ -19,11 +19,11 @@ FAR = 1 << 40
 MODES = ("rounding", "flush_to_zero", "propagate_nan", "fast_acc", "saturating")
 
 
-class Unsupported(Exception):
+class UnsupportedError(Exception):
     """An op or type that is not modelled here."""
 
 
-class OverBudget(Exception):
+class OverBudgetError(Exception):
     """The run takes too long."""
 
 
@@ -54,11 +54,13 @@ Signal = tuple[str, list[Any]]
 
 
 def run(entry: TileOp, arguments: list[int | float], where: Place) -> Memory:
-    """Runs an entry. Raises Unsupported and OverBudget."""
+    """Runs an entry. Raises UnsupportedError and OverBudgetError."""
     environment: Environment = {}
     for argument, value in zip(entry.regions[0].block.args, arguments, strict=True):
-        is_float = isinstance(argument.type, Tile) and not isinstance(argument.type.element, Ptr) and (
-            argument.type.element.is_float
+        is_float = (
+            isinstance(argument.type, Tile)
+            and not isinstance(argument.type.element, Ptr)
+            and (argument.type.element.is_float)
         )
         environment[argument] = np.array(value, np.float64 if is_float else np.int64)
     with np.errstate(all="ignore"):
@@ -71,13 +73,13 @@ def _block(block: Block, env: Environment, where: Place) -> Signal:
         assert isinstance(op, TileOp)
         where.budget -= 1
         if where.budget < 0:
-            raise OverBudget
+            raise OverBudgetError
         short = op.short
         if short in ("yield", "continue", "break", "return"):
             return short, [env[operand] for operand in op.operands]
         handler = HANDLERS.get(short)
         if handler is None:
-            raise Unsupported(short)
+            raise UnsupportedError(short)
         signal = handler(op, env, where)
         if signal is not None:
             return signal
@@ -121,7 +123,7 @@ def _for(op: TileOp, env: Environment, where: Place) -> Signal | None:
     while at < upper:
         where.budget -= 1
         if where.budget < 0:
-            raise OverBudget
+            raise OverBudgetError
         env[body.args[0]] = np.array(at, np.int64)
         env.update(zip(body.args[1:], carried, strict=True))
         name, values = _block(body, env, where)
@@ -139,7 +141,7 @@ def _loop(op: TileOp, env: Environment, where: Place) -> Signal | None:
     while True:
         where.budget -= 1
         if where.budget < 0:
-            raise OverBudget
+            raise OverBudgetError
         env.update(zip(body.args, carried, strict=True))
         name, values = _block(body, env, where)
         if name == "return":
@@ -175,7 +177,9 @@ def _identities(op: TileOp) -> list[Any]:
 
 def _reduce(op: TileOp, env: Environment, where: Place) -> None:
     dim = op.get("dim")
-    values = [np.moveaxis(np.broadcast_to(env[operand], shape_of(operand)), dim, -1) for operand in op.operands]
+    values = [
+        np.moveaxis(np.broadcast_to(env[operand], shape_of(operand)), dim, -1) for operand in op.operands
+    ]
     while values[0].shape[-1] > 1:
         half = values[0].shape[-1] // 2
         values = _combine(op, env, where, [v[..., :half] for v in values], [v[..., half:] for v in values])
@@ -186,7 +190,9 @@ def _reduce(op: TileOp, env: Environment, where: Place) -> None:
 
 def _scan(op: TileOp, env: Environment, where: Place) -> None:
     dim = op.get("dim")
-    values = [np.moveaxis(np.broadcast_to(env[operand], shape_of(operand)), dim, -1) for operand in op.operands]
+    values = [
+        np.moveaxis(np.broadcast_to(env[operand], shape_of(operand)), dim, -1) for operand in op.operands
+    ]
     length = values[0].shape[-1]
     order = range(length - 1, -1, -1) if op.get("reverse") else range(length)
     running = _identities(op)
@@ -271,12 +277,16 @@ def _integer(op: TileOp, env: Environment, where: Place) -> None:
     elif short == "shri":
         lhs, amount = values
         amount = np.clip(amount, 0, 63)
-        shifted = unsigned(lhs, bits) >> amount.astype(np.uint64) if op.get("signed") == "unsigned" else lhs >> amount
+        shifted = (
+            unsigned(lhs, bits) >> amount.astype(np.uint64)
+            if op.get("signed") == "unsigned"
+            else lhs >> amount
+        )
         result = shifted.astype(np.int64)
     elif short == "mulhii":
         lhs, rhs = unsigned(values[0], bits), unsigned(values[1], bits)
         if bits > 32:
-            raise Unsupported("mulhii i64")
+            raise UnsupportedError("mulhii i64")
         result = ((lhs * rhs) >> np.uint64(bits)).astype(np.int64)
     else:
         result = INTEGER[short](*values)
@@ -414,9 +424,8 @@ def _convert(op: TileOp, env: Environment, where: Place) -> None:
         value = wrap(value, width(result))
     elif short in ("ptr_to_int", "int_to_ptr", "ptr_to_ptr"):
         pass
-    elif short == "bitcast":
-        if is_float(source) != is_float(result):
-            raise Unsupported("bitcast")
+    elif short == "bitcast" and is_float(source) != is_float(result):
+        raise UnsupportedError("bitcast")
     env[result] = value
 
 
@@ -646,19 +655,26 @@ def _view_shape(op: TileOp, env: Environment, where: Place) -> None:
 
 
 HANDLERS: dict[str, Any] = {
-    "for": _for, "loop": _loop, "if": _if, "reduce": _reduce, "scan": _scan, "constant": _constant, "cmpi": _cmpi,
-    "cmpf": _cmpf, "select": _select, "reshape": _reshape, "broadcast": _broadcast, "permute": _permute, "cat": _cat,
+    "for": _for, "loop": _loop, "if": _if, "reduce": _reduce, "scan": _scan, "constant": _constant,
+    "cmpi": _cmpi,
+    "cmpf": _cmpf, "select": _select, "reshape": _reshape, "broadcast": _broadcast, "permute": _permute,
+    "cat": _cat,
     "extract": _extract, "insert": _insert, "iota": _iota, "offset": _offset, "assume": _assume,
-    "get_tile_block_id": _block_id, "get_num_tile_blocks": _block_id, "make_token": _token, "join_tokens": _token,
+    "get_tile_block_id": _block_id, "get_num_tile_blocks": _block_id, "make_token": _token,
+    "join_tokens": _token,
     "memory_fence_alias_tko": _token, "gdc_wait_tko": _token, "gdc_launch_dependents_tko": _token,
-    "get_global": _get_global, "alloca": _alloca, "print_tko": _print, "assert": _assert, "load_ptr_tko": _load_ptr,
-    "store_ptr_tko": _store_ptr, "atomic_cas_tko": _atomic, "atomic_rmw_tko": _atomic, "make_tensor_view": _tensor_view,
-    "make_partition_view": _make_view, "make_strided_view": _make_view, "make_gather_scatter_view": _make_view,
+    "get_global": _get_global, "alloca": _alloca, "print_tko": _print, "assert": _assert,
+    "load_ptr_tko": _load_ptr,
+    "store_ptr_tko": _store_ptr, "atomic_cas_tko": _atomic, "atomic_rmw_tko": _atomic,
+    "make_tensor_view": _tensor_view,
+    "make_partition_view": _make_view, "make_strided_view": _make_view,
+    "make_gather_scatter_view": _make_view,
     "load_view_tko": _load_view, "store_view_tko": _store_view, "atomic_red_view_tko": _red_view,
     "get_index_space_shape": _view_shape, "get_tensor_shape": _view_shape,
     **dict.fromkeys((*INTEGER, "divi", "remi", "maxi", "mini", "shri", "mulhii"), _integer),
     **dict.fromkeys(FLOAT, _float),
-    **dict.fromkeys(("exti", "trunci", "ftof", "itof", "ftoi", "ptr_to_int", "int_to_ptr", "ptr_to_ptr", "bitcast"),
+    **dict.fromkeys(("exti", "trunci", "ftof", "itof", "ftoi", "ptr_to_int", "int_to_ptr", "ptr_to_ptr",
+    "bitcast"),
                     _convert),
     **dict.fromkeys(("mmaf", "mmai", "mmaf_scaled"), _mma),
 }  # fmt: skip

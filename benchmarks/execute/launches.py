@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 EXTENTS = (
     ((333, 417, 275, 521, 390, 460), ((1, 0, 0), (0, 1, 1), (2, 1, 0))),
     ((100, 37, 333, 64, 200, 129), ((0, 0, 0), (1, 2, 1))),
-    ((17, 23, 9, 40, 31, 12), ((0, 0, 0), (4, 1, 0))),
+    ((17, 5, 9, 40, 31, 3), ((0, 0, 0), (4, 1, 0))),
+    ((6, 2, 1, 7, 12, 4), ((0, 0, 0),)),
     ((2100, 1300, 1050, 77, 2500, 640), ((0, 0, 0), (1, 1, 1))),
 )
-"""Sizes to choose from, and the blocks to run with them: with several tiles a dimension, with one and a part, with a part."""
-SCALARS = ((3, 17, 40), (1, 2, 100), (0, 1, 5, -2), (64, 7, 33))
+"""Sizes to choose from, and the blocks to run with them: several tiles a dimension, some, a part."""
+SCALARS = ((3, 17, 40), (1, 2, 100), (0, 1, 5, -2), (2, 6, 1), (64, 7, 33))
 GRID = (5, 3, 2)
-BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int8": 1, "uint8": 1, "bool": 1, "int16": 2,
-         "int32": 4, "int64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i32": 4, "i64": 8, "i8": 1}  # fmt: skip
+BYTES = {
+    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int8": 1, "uint8": 1, "bool": 1, "int16": 2,
+    "int32": 4, "int64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i32": 4, "i64": 8, "i8": 1,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,9 @@ def recorded(path: Path, meta: dict[str, Any], side: str) -> Launch | None:
             numbers[value] = len(numbers) + 1
             array = arrays.get(value)
             if array is not None:
-                steps = [(size - 1) * step for size, step in zip(array["shape"], array["stride"], strict=True)]
+                steps = [
+                    (size - 1) * step for size, step in zip(array["shape"], array["stride"], strict=True)
+                ]
                 sizes.append((numbers[value], (1 + sum(steps)) * BYTES.get(array["dtype"], 4)))
         arguments.append(Memory.base(numbers[value]))
     grid = _grid(data["grid"])
@@ -80,7 +85,8 @@ def _blocks(grid: tuple[int, int, int]) -> tuple[tuple[int, int, int], ...]:
 
 
 def invented(entry: TileOp, seed: int) -> Launch | None:
-    """A launch for a kernel of which only the parameters are known: arrays with their sizes and strides, scalars."""
+    """A launch for a kernel of which only the parameters are known: arrays with their sizes and strides,
+    scalars."""
     rng = random.Random(seed)
     parameters = entry.regions[0].block.args
     groups = _groups(list(parameters))
@@ -109,7 +115,11 @@ def invented(entry: TileOp, seed: int) -> Launch | None:
             if isinstance(type_.element, Ptr):
                 return None
             floating = type_.element.is_float
-            arguments.append(round(rng.uniform(0.5, 2.0), 3) if floating else _fit(scalar, rng.choice(SCALARS[seed % len(SCALARS)])))
+            arguments.append(
+                round(rng.uniform(0.5, 2.0), 3)
+                if floating
+                else _fit(scalar, rng.choice(SCALARS[seed % len(SCALARS)]))
+            )
     if len(arguments) != len(parameters):
         return None
     return Launch(tuple(arguments), tuple(sizes), GRID, blocks)
@@ -128,7 +138,9 @@ def _groups(parameters: list[SSAValue]) -> list[tuple[SSAValue | None, list[SSAV
             groups[-1][1].append(parameter)
     found: list[tuple[SSAValue | None, list[SSAValue], int]] = []
     for pointer, members in groups:
-        whole = [member for member in members if member.type.element.is_int and member.type.element.bits >= 32]  # type: ignore[attr-defined]
+        whole = [
+            member for member in members if member.type.element.is_int and member.type.element.bits >= 32
+        ]  # type: ignore[attr-defined]
         rank = len(whole) // 2 if pointer is not None and len(whole) == len(members) else 0
         if pointer is not None or members:
             found.append((pointer, members, rank))

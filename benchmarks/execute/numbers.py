@@ -53,7 +53,9 @@ def round_to(values: Array, name: str) -> Array:
 
 def mix(values: Array, salt: int = 0) -> Array:
     """A hash of integers, as unsigned 64-bit numbers."""
-    bits = values.astype(np.int64).view(np.uint64) + np.uint64((salt * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64))
+    bits = values.astype(np.int64).view(np.uint64) + np.uint64(
+        (salt * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << 64)
+    )
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.execute.kernel import OverBudget, Place, Unsupported, run
+from benchmarks.execute.kernel import OverBudgetError, Place, UnsupportedError, run
 from benchmarks.execute.launches import Launch, invented
 from benchmarks.execute.memory import Memory
 from tileir_diff.dialect import parse_text
@@ -20,7 +20,7 @@ DIFFERS = "differs"
 SAME = "same"
 UNKNOWN = "unknown"
 BUDGET = 12_000
-SEEDS = (1, 2, 3, 4)
+SEEDS = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ class Trace:
             return False
         if not np.array_equal(self.addresses, other.addresses):
             return False
-        return self.events == other.events and np.allclose(self.values, other.values, rtol=1e-6, atol=1e-9, equal_nan=True)
+        return self.events == other.events and np.allclose(
+            self.values, other.values, rtol=1e-6, atol=1e-9, equal_nan=True
+        )
 
 
 class Screen:
@@ -64,11 +66,19 @@ class Screen:
         memory = Memory(dict(launch.sizes), 5)
         try:
             run(entry, list(launch.arguments), Place(block, launch.grid, memory, BUDGET))
-        except Unsupported as error:
+        except UnsupportedError as error:
             return f"not modelled: {error}"
-        except OverBudget:
+        except OverBudgetError:
             return "over budget"
-        except (ValueError, IndexError, KeyError, TypeError, OverflowError, ZeroDivisionError, FloatingPointError) as error:
+        except (
+            ValueError,
+            IndexError,
+            KeyError,
+            TypeError,
+            OverflowError,
+            ZeroDivisionError,
+            FloatingPointError,
+        ) as error:
             return f"{type(error).__name__}: {error}"
         addresses, values = memory.result()
         return Trace(addresses, values, frozenset(memory.outside), frozenset(memory.events))

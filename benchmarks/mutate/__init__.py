@@ -3,7 +3,8 @@
     for mutant in mutants(text, path, per_kind=2, seed=1):
         ...
 
-A mutant is an edit of the dump's own text, so that all other lines stay what they are. It parses and verifies;
+A mutant is an edit of the dump's own text, so that all other lines stay what they are. It parses and
+verifies;
 what does neither is dropped, and counted in `Rejects`.
 """
 
@@ -34,7 +35,18 @@ if TYPE_CHECKING:
 
     from benchmarks.execute.screen import Screen
 
-__all__ = ["DEFECT", "HARMLESS", "HINT", "KINDS", "Context", "Mutant", "Rejects", "broken", "mutants", "screened"]
+__all__ = [
+    "DEFECT",
+    "HARMLESS",
+    "HINT",
+    "KINDS",
+    "Context",
+    "Mutant",
+    "Rejects",
+    "broken",
+    "mutants",
+    "screened",
+]
 
 # Importing a module puts its kinds into the table.
 _TABLES = (
@@ -48,7 +60,8 @@ TRIES = 4
 UNSEEN = frozenset(
     {
         "div-by.stronger", "div-by.add", "bounded.stronger", "overflow.add", "memory.order", "memory.scope",
-        "token.drop", "nan.toggle", "cmp.ordering", "saturate.toggle", "arguments.swap", "padding.add", "assert.drop",
+        "token.drop", "nan.toggle", "cmp.ordering", "saturate.toggle", "arguments.swap", "padding.add",
+        "assert.drop",
         "assert.condition",
     }
 )  # fmt: skip
@@ -81,7 +94,8 @@ def mutants(
 ) -> Iterator[Mutant]:
     """A sample of the mutants of one dump, the same for the same arguments.
 
-    At most `per_kind` of each kind and `per_file` in all. With a `screen`, defects that no run shows count as doubtful, doubtful
+    At most `per_kind` of each kind and `per_file` in all. With a `screen`, defects that no run shows count as
+    doubtful, doubtful
     ones that a run shows do not, and a harmless rewrite that a run shows is refused.
     Raises InputError for text that does not parse.
     """
@@ -139,7 +153,9 @@ def screened(mutant: Mutant, screen: Screen) -> tuple[Mutant, str]:
     if verdict == "differs":
         return replace(mutant, doubt=""), ""
     if verdict == "same":
-        return replace(mutant, doubt=f"the same in {runs} runs" + (f"; {mutant.doubt}" if mutant.doubt else "")), ""
+        return replace(
+            mutant, doubt=f"the same in {runs} runs" + (f"; {mutant.doubt}" if mutant.doubt else "")
+        ), ""
     return mutant, ""
 
 

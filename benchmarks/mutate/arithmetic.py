@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import OpResult
 
-from benchmarks.mutate.liveness import parent
 from benchmarks.mutate.literals import other_literal, smaller_literal
+from benchmarks.mutate.liveness import parent
 from benchmarks.mutate.memory import replacements
 from benchmarks.mutate.model import DEFECT, Change
 from benchmarks.mutate.registry import per_op
@@ -30,10 +30,14 @@ NON_COMMUTATIVE = (
 )  # fmt: skip
 ELEMENTWISE = frozenset(
     {
-        "addf", "subf", "mulf", "divf", "remf", "fma", "maxf", "minf", "addi", "subi", "muli", "divi", "remi", "maxi",
-        "mini", "shli", "shri", "andi", "ori", "xori", "cmpf", "cmpi", "select", "offset", "fpowf", "atan2", "mmaf",
-        "exp", "exp2", "negf", "negi", "rsqrt", "sqrt", "tanh", "ftof", "itof", "ftoi", "exti", "trunci", "reduce",
-        "log", "log2", "absf", "absi", "floor", "ceil", "sin", "cos", "permute", "broadcast", "scan", "mulhii",
+        "addf", "subf", "mulf", "divf", "remf", "fma", "maxf", "minf", "addi", "subi", "muli", "divi",
+        "remi", "maxi",
+        "mini", "shli", "shri", "andi", "ori", "xori", "cmpf", "cmpi", "select", "offset", "fpowf", "atan2",
+        "mmaf",
+        "exp", "exp2", "negf", "negi", "rsqrt", "sqrt", "tanh", "ftof", "itof", "ftoi", "exti", "trunci",
+        "reduce",
+        "log", "log2", "absf", "absi", "floor", "ceil", "sin", "cos", "permute", "broadcast", "scan",
+        "mulhii",
         "bitcast", "reshape", "if",
     }
 )  # fmt: skip
@@ -278,7 +282,8 @@ def _signed_float(op: TileOp) -> bool:
 
 
 def may_be_negative(context: Context, value: SSAValue, depth: int = 0) -> bool:
-    """Whether an integer is certainly able to have its top bit set: read from memory, or made from such values."""
+    """Whether an integer is certainly able to have its top bit set: read from memory, or made from such
+    values."""
     if not isinstance(value, OpResult) or not isinstance(value.op, TileOp) or depth > 8:
         return False
     op = value.op

@@ -146,7 +146,8 @@ class Context:
         return list(found.values())
 
     def key(self, value: SSAValue) -> int:
-        """A number that two values share if they are the same pure ops of the same values; assumes are skipped."""
+        """A number that two values share if they are the same pure ops of the same values; assumes are
+        skipped."""
         known = self._keys.get(value)
         if known is None:
             root = self.root(value)
@@ -228,7 +229,9 @@ class Context:
         found = dict.fromkeys(own)
         for role in self.roles(value):
             found.update(dict.fromkeys(ROLE_FAMILIES.get(role, ())))
-        above: TileOp | None = value.op if isinstance(value, OpResult) and isinstance(value.op, TileOp) else None
+        above: TileOp | None = (
+            value.op if isinstance(value, OpResult) and isinstance(value.op, TileOp) else None
+        )
         while above is not None:
             if above.short in ("reduce", "scan"):
                 found["reduction" if above.short == "reduce" else "scan"] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from benchmarks.mutate.anatomy import split_list
@@ -95,7 +95,8 @@ def loop_off_by_one(context: Context, op: TileOp) -> Iterator[Change]:
 
 
 CARRIED_FAMILIES = (
-    "loop", "control-flow", "arithmetic", "accumulator", "reduction", "scan", "mma", "addressing", "mask", "constant",
+    "loop", "control-flow", "arithmetic", "accumulator", "reduction", "scan", "mma", "addressing", "mask",
+    "constant",
     "memory-family", "conversion", "padding", "shape-op",
 )  # fmt: skip
 
@@ -151,8 +152,8 @@ def arguments_swap(context: Context) -> Iterator[Change]:
     """Two parameters of one type change places."""
     for entry in context.entries:
         head = entry.text
-        arguments = [value for value in entry.regions[0].block.args]
-        for a, b in zip(arguments, arguments[1:], strict=False):
+        arguments = list(entry.regions[0].block.args)
+        for a, b in pairwise(arguments):
             if a.type != b.type or not (context.value_live(a) or context.value_live(b)):
                 continue
             first, second = f"%{a.name_hint}", f"%{b.name_hint}"

@@ -86,7 +86,9 @@ def div_by_drop(context: Context, op: TileOp) -> Iterator[Change]:
     edits: list[Edit] = [context.delete_line(op)]
     for use in op.results[0].uses:
         user = use.operation
-        edit = context.set_operand(user, use.index, f"%{value.name_hint}") if isinstance(user, TileOp) else None
+        edit = (
+            context.set_operand(user, use.index, f"%{value.name_hint}") if isinstance(user, TileOp) else None
+        )
         if edit is None:
             return
         edits.append(edit)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from benchmarks.mutate.context import Context
 
 PLAIN = (PURE, NO_MEMORY)
+ADDRESSING = (
+    "offset", "reshape", "broadcast", "assume", "make_tensor_view", "make_partition_view",
+    "make_strided_view", "make_gather_scatter_view", "permute",
+)  # fmt: skip
 MIRRORED = {
     "less_than": "greater_than",
     "less_than_or_equal": "greater_than_or_equal",
@@ -138,7 +142,9 @@ def rematerialise(context: Context, op: TileOp) -> Iterator[Change]:
         copy = context.fresh("again")
         edit = context.set_operand(user, use.index, copy)
         if edit is not None:
-            yield Change((context.line_before(user, f"{copy}{op.text[equals:]}"), edit), "constant made again")
+            yield Change(
+                (context.line_before(user, f"{copy}{op.text[equals:]}"), edit), "constant made again"
+            )
 
 
 @per_op("same.assume-twice", HARMLESS, "assume")
@@ -152,7 +158,11 @@ def assume_twice(context: Context, op: TileOp) -> Iterator[Change]:
     text = op.text[equals:start] + name(op.results[0]) + op.text[end:]
     edits = [context.line_after(op, f"{again}{text}")]
     for use in op.results[0].uses:
-        edit = context.set_operand(use.operation, use.index, again) if isinstance(use.operation, TileOp) else None
+        edit = (
+            context.set_operand(use.operation, use.index, again)
+            if isinstance(use.operation, TileOp)
+            else None
+        )
         if edit is None:
             return
         edits.append(edit)
@@ -216,8 +226,13 @@ def reshape(context: Context, op: TileOp) -> Iterator[Change]:
     other = Tile((1, *type_.shape), type_.element)
     raw, shaped = context.fresh("raw"), context.fresh("shaped")
     hint = name(op.results[0])
-    lines = (f"{shaped} = reshape {raw} : {type_} -> {other}", f"{hint} = reshape {shaped} : {other} -> {type_}")
-    yield Change((context.edit(op, 0, len(hint), raw), context.line_after(op, *lines)), f"{op.short} reshaped")
+    lines = (
+        f"{shaped} = reshape {raw} : {type_} -> {other}",
+        f"{hint} = reshape {shaped} : {other} -> {type_}",
+    )
+    yield Change(
+        (context.edit(op, 0, len(hint), raw), context.line_after(op, *lines)), f"{op.short} reshaped"
+    )
 
 
 @per_op("same.splat", HARMLESS, "constant")
@@ -236,7 +251,8 @@ def splat(context: Context, op: TileOp) -> Iterator[Change]:
     )
     head = f"{scalar} = constant {match.group()} : {zero_d}"
     yield Change(
-        (context.edit(op, 0, len(op.text), head), context.line_after(op, *lines)), "splat by reshape and broadcast"
+        (context.edit(op, 0, len(op.text), head), context.line_after(op, *lines)),
+        "splat by reshape and broadcast",
     )
 
 
@@ -249,7 +265,11 @@ def into_loop(context: Context, op: TileOp) -> Iterator[Change]:
     for use in op.results[0].uses:
         user = use.operation
         above = user.parent_op()
-        if not isinstance(user, TileOp) or not isinstance(above, TileOp) or above.short not in ("for", "loop"):
+        if (
+            not isinstance(user, TileOp)
+            or not isinstance(above, TileOp)
+            or above.short not in ("for", "loop")
+        ):
             continue
         if above is op.parent_op() or not context.live(user):
             continue
@@ -260,7 +280,9 @@ def into_loop(context: Context, op: TileOp) -> Iterator[Change]:
         copy = context.fresh("inner")
         edit = context.set_operand(user, use.index, copy)
         if edit is not None:
-            yield Change((context.line_before(user, f"{copy}{op.text[equals:]}"), edit), f"{op.short} in the loop")
+            yield Change(
+                (context.line_before(user, f"{copy}{op.text[equals:]}"), edit), f"{op.short} in the loop"
+            )
 
 
 @per_dump("same.tokens", HARMLESS)
@@ -292,8 +314,7 @@ def base_of(context: Context, op: TileOp) -> object:
         owner = value.owner
         if not isinstance(owner, TileOp):
             return value if context.is_argument(value) else None
-        if owner.short not in ("offset", "reshape", "broadcast", "assume", "make_tensor_view", "make_partition_view",
-                               "make_strided_view", "make_gather_scatter_view", "permute"):  # fmt: skip
+        if owner.short not in ADDRESSING:
             return None
         value = owner.operands[0]
     return None
@@ -322,5 +343,3 @@ def widened_index(context: Context, op: TileOp) -> Iterator[Change]:
 
 def is_float_scalar(type_: object) -> bool:
     return isinstance(type_, Tile) and isinstance(type_.element, Scalar) and type_.element.is_float
-
-

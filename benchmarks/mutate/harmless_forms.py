@@ -70,7 +70,9 @@ def min_if(context: Context, op: TileOp) -> Iterator[Change]:
         f"  yield {rhs} : {type_}",
         "}",
     )
-    yield Change((context.edit(op, 0, len(op.text), head), context.line_after(op, *lines)), f"{op.short} by if")
+    yield Change(
+        (context.edit(op, 0, len(op.text), head), context.line_after(op, *lines)), f"{op.short} by if"
+    )
 
 
 @per_op("same.select-if", HARMLESS, "select")
@@ -182,7 +184,8 @@ def ceil_division(context: Context, op: TileOp) -> Iterator[Change]:
     )
     head = f"{name(op.results[0])} = divi {less}, {name(rhs)} {op.get('signed')} : {type_}"
     yield Change(
-        (context.line_before(op, *lines), context.edit(op, 0, len(op.text), head)), "ceiling division spelled out"
+        (context.line_before(op, *lines), context.edit(op, 0, len(op.text), head)),
+        "ceiling division spelled out",
     )
 
 
@@ -212,7 +215,9 @@ def floor_modulo(context: Context, op: TileOp) -> Iterator[Change]:
         f"{fixed} = addi {raw}, {name(rhs)} : {type_}",
         f"{hint} = select {both}, {fixed}, {raw} : {mask}, {type_}",
     )
-    yield Change((context.edit(op, 0, len(hint), raw), context.line_after(op, *lines)), "floor modulo spelled out")
+    yield Change(
+        (context.edit(op, 0, len(hint), raw), context.line_after(op, *lines)), "floor modulo spelled out"
+    )
 
 
 @per_op("same.times-one", HARMLESS, "addi", "muli", "iota", "exti")
@@ -296,4 +301,3 @@ def exti_twice(context: Context, op: TileOp) -> Iterator[Change]:
         f"{hint} = exti {narrow} {op.get('signed')} : {source} -> {type_}",
     )
     yield Change((context.edit(op, 0, len(hint), raw), context.line_after(op, *lines)), "extended twice")
-

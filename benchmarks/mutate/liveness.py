@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 EFFECTS = frozenset(
     {
-        "store_ptr_tko", "store_view_tko", "atomic_cas_tko", "atomic_rmw_tko", "atomic_red_view_tko", "print_tko",
+        "store_ptr_tko", "store_view_tko", "atomic_cas_tko", "atomic_rmw_tko", "atomic_red_view_tko",
+        "print_tko",
         "assert", "memory_fence_alias_tko", "gdc_wait_tko", "gdc_launch_dependents_tko",
     }
 )  # fmt: skip

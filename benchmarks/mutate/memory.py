@@ -220,9 +220,18 @@ def token_drop(context: Context, op: TileOp) -> Iterator[Change]:
     same = [other for other in before if _same_place(context, op, other)]
     if op.short == "print_tko":
         doubt = "" if any(other.short == "print_tko" for other in before) else "only prints are ordered"
+    elif not same:
+        doubt = "the accesses before it may be elsewhere"
     else:
-        doubt = "" if same else "the accesses before it may be elsewhere"
+        # Data that the access needs orders it behind the load that it comes from.
+        needed = all("load" in other.short and op in _users(context, other) for other in same)
+        doubt = "data orders the accesses" if needed else ""
     yield Change((edit,), "token dropped", ("token-order", "debug-op"), doubt)
+
+
+def _users(context: Context, load: TileOp) -> set[TileOp]:
+    """Accesses that need what a load reads."""
+    return {op for _, op, _ in context.reach(load.results[0])}
 
 
 def _ordered_before(token: SSAValue) -> list[TileOp]:
@@ -283,5 +292,3 @@ def _ambiguous(op: TileOp) -> bool:
     """Whether mask and padding of a load look alike."""
     loaded = op.results[0].type
     return isinstance(loaded, Tile) and isinstance(loaded.element, Scalar) and loaded.element.name == "i1"
-
-

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DIRECTED = ("addf", "subf", "mulf", "fma")
 ROUNDED: dict[str, tuple[str, ...]] = {
-    **{op: ("zero", "positive_inf") for op in DIRECTED},
+    **dict.fromkeys(DIRECTED, ("zero", "positive_inf")),
     "divf": ("zero", "approx", "full"),
     "sqrt": ("zero", "approx"),
     "exp": ("approx",),
@@ -41,7 +41,9 @@ def rounding_add(context: Context, op: TileOp) -> Iterator[Change]:
         if mode in F32_ONLY and element(op) != "f32":
             continue
         end = parts.operands[-1][1]
-        yield Change((context.edit(op, end, end, f" rounding<{mode}>"),), f"rounding<{mode}> added", ("float-mode",))
+        yield Change(
+            (context.edit(op, end, end, f" rounding<{mode}>"),), f"rounding<{mode}> added", ("float-mode",)
+        )
 
 
 @per_op("rounding.drop", DEFECT, *ROUNDED)
@@ -61,14 +63,24 @@ def ftz_add(context: Context, op: TileOp) -> Iterator[Change]:
     if edit is None:
         end = parts.operands[-1][1]
         edit = context.edit(op, end, end, " flush_to_zero")
-    yield Change((edit,), "flush_to_zero added", ("float-mode",))
+    yield Change((edit,), "flush_to_zero added", ("float-mode",), flush_doubt(context, op))
 
 
 @per_op("ftz.drop", DEFECT, *FLUSHING)
 def ftz_drop(context: Context, op: TileOp) -> Iterator[Change]:
     edit = context.word(op, r" flush_to_zero", "")
     if edit is not None:
-        yield Change((edit,), "flush_to_zero dropped", ("float-mode",))
+        yield Change((edit,), "flush_to_zero dropped", ("float-mode",), flush_doubt(context, op))
+
+
+def flush_doubt(context: Context, op: TileOp) -> str:
+    """Why flushing may not matter: a sum with a constant far from zero has no subnormal part that counts."""
+    if op.short in ("addf", "subf"):
+        for operand in op.operands:
+            literal = context.constant(operand)
+            if literal is not None and literal.is_splat and abs(literal.floats()[0]) > 2.0**-90:
+                return "the constant operand hides subnormal values"
+    return ""
 
 
 @per_op("nan.toggle", DEFECT, "maxf", "minf")

@@ -9,7 +9,7 @@ from benchmarks.mutate.model import DEFECT, HINT, Change, Edit
 from benchmarks.mutate.registry import per_op
 from tileir_diff.dialect.attributes import Bounded, DivBy
 from tileir_diff.dialect.ir import TileOp
-from tileir_diff.dialect.types import Ptr, Tile
+from tileir_diff.dialect.types import Tile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -97,7 +97,9 @@ def padding_change(context: Context, op: TileOp) -> Iterator[Change]:
 def padding_add(context: Context, op: TileOp) -> Iterator[Change]:
     view = op.results[0]
     if "padding_value" not in str(view.type) and loads(view):
-        edits = context.retype(view, re.sub(r"(tile=\([^)]*\),)", r"\1 padding_value = zero,", str(view.type)))
+        edits = context.retype(
+            view, re.sub(r"(tile=\([^)]*\),)", r"\1 padding_value = zero,", str(view.type))
+        )
         if edits:
             yield Change(edits, "padding added", ("padding",), "undetermined lanes become zero")
 
@@ -189,7 +191,9 @@ def _one_tile(op: TileOp, at: int) -> str:
 
 @per_op("tensor-view.shape", DEFECT, "make_tensor_view")
 def tensor_view_shape(context: Context, op: TileOp) -> Iterator[Change]:
-    yield from _swap(context, op, "shape", ("bounds", "stride", "tile-shape", "addressing", "mask", "padding"))
+    yield from _swap(
+        context, op, "shape", ("bounds", "stride", "tile-shape", "addressing", "mask", "padding")
+    )
 
 
 @per_op("tensor-view.strides", DEFECT, "make_tensor_view")
@@ -226,16 +230,22 @@ def inbounds_add(context: Context, op: TileOp) -> Iterator[Change]:
         return
     edit = context.before_types(op, f"inbounds = [{', '.join(['true'] * rank)}]")
     if edit is not None and not isinstance(view.type, GatherScatterView):
-        yield Change((edit,), "inbounds added", ("bounds",), "no tile can overhang" if fits(view.type) else "")
+        yield Change(
+            (edit,), "inbounds added", ("bounds",), "no tile can overhang" if fits(view.type) else ""
+        )
 
 
 @per_op("extract.index", DEFECT, "extract", "insert")
 def extract_index(context: Context, op: TileOp) -> Iterator[Change]:
     first = len(op.operands) - len(op.group("index"))
-    whole = op.operands[0].type == op.results[0].type and op.short == "extract"
+    whole, piece = (
+        (op.operands[0], op.results[0]) if op.short == "extract" else (op.operands[1], op.operands[0])
+    )
     for at in range(len(op.group("index"))):
+        # One slice along a dimension: any other index is undefined.
+        one = whole.type.shape[at] == piece.type.shape[at]  # type: ignore[attr-defined]
         for edit, text, _ in replacements(context, op, first + at):
-            doubt = "the slice is the whole tile" if whole else ""
+            doubt = "only one slice along this dimension" if one else ""
             yield Change((edit,), f"slice index {at} replaced by {text}", ("shape-op", "addressing"), doubt)
 
 

@@ -173,6 +173,12 @@ def test_locations_that_turn_in_circles_are_unknown() -> None:
     assert op.source is None
 
 
+def test_long_chains_of_locations_are_cut() -> None:
+    aliases = "".join(f"#a{index} = loc(fused[#a{index + 1}, #a{index + 1}])\n" for index in range(5000))
+    (op,) = parse_text("return loc(#a0)\n" + aliases).inner()
+    assert op.source is None
+
+
 def test_malformed_locations_are_unknown() -> None:
     (op,) = parse_text('return loc("a":1.5:2)\n#a = loc(unknown)').inner()
     assert op.source is None

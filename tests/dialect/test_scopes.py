@@ -43,7 +43,7 @@ def test_a_region_may_hide_an_outer_name() -> None:
         ("%t = make_token : token\nentry @k() {\n  memory_fence_alias_tko %t\n}", 3, 26, "undefined value '%t'"),
         ("entry @k() {\n  memory_fence_alias_tko %t\n  %t = make_token : token\n}", 2, 26, "undefined value '%t'"),
         ("entry @k() {\n  %t = make_token : token\n  %t = make_token : token\n}", 3, 3, "redefinition of value '%t'"),
-        ("entry @k(%a: token, %a: token) {\n}", 1, 33, "redefinition of value '%a'"),
+        ("entry @k(%a: token, %a: token) {\n}", 1, 21, "redefinition of value '%a'"),
         ("entry @k(%a: token) {\n  %b:2 = get_tensor_shape %a#1 : token -> tile<i32>\n}", 2, 27,
          "undefined value '%a#1'"),
     ],

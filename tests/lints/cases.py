@@ -302,6 +302,47 @@ def squares(mask: bool) -> str:
     )
 
 
+def accumulated(padding: str, term: str) -> str:
+    """Sums `term` over a row in a loop, 64 columns at a time, then over the lanes."""
+    view = f"partition_view<tile=(1x64){padding}, tensor_view<?x?xf32, strides=[?,1]>>"
+    loop = (
+        "  %c1 = constant <i32: 1> : tile<i32>\n"
+        "  %tiles:2 = get_index_space_shape %pv : " + view + " -> tile<i32>\n"
+        "  %mean1 = reshape %mean : tile<f32> -> tile<1x1xf32>\n"
+        "  %means = broadcast %mean1 : tile<1x1xf32> -> tile<1x64xf32>\n"
+        "  %zero = constant <f32: 0.000000e+00> : tile<1x64xf32>\n"
+        "  %acc = for %j in (%c0 to %tiles#1, step %c1) : tile<i32>"
+        " iter_values(%v = %zero) -> (tile<1x64xf32>) {\n"
+        f"    %x, %tx = load_view_tko weak %pv[%bx, %j] : {view}, tile<i32> -> tile<1x64xf32>, token\n"
+        f"    %d = {term} : tile<1x64xf32>\n"
+        "    %w = fma %d, %d, %v : tile<1x64xf32>\n"
+        "    continue %w : tile<1x64xf32>\n"
+        "  }\n"
+    )
+    return entry(
+        ROWS + ", %mean: tile<f32>",
+        row_view(padding, "%c0") + loop + reduced("%acc", "addf", "0.000000e+00"),
+    )
+
+
+SCALED = "mulf %x, %means"
+CENTRED = "subf %x, %means"
+
+
+def stored_then_loaded(token: str) -> str:
+    """Stores to `dst` and loads it again."""
+    return entry(
+        POINTERS,
+        addresses()
+        + "  %t0 = make_token : token\n"
+        + "  %s = store_ptr_tko weak %to, %zeros, %inside token=%t0"
+        " : tile<64xptr<f32>>, tile<64xf32>, tile<64xi1> -> token\n"
+        f"  %x, %t = load_ptr_tko weak %to, %inside, %zeros token={token}"
+        " : tile<64xptr<f32>>, tile<64xi1>, tile<64xf32> -> tile<64xf32>, token\n"
+        + MASKED_STORE.replace("%to", "%from"),
+    )
+
+
 BY_LANE = "itof %inside unsigned : tile<64xi1> -> tile<64xf32>"
 BY_VALUE = "cmpf greater_than ordered %loaded, %zeros : tile<64xf32> -> tile<64xi1>"
 PLAIN = "exp %loaded : tile<64xf32>"
@@ -360,5 +401,9 @@ CASES = (
          entry(POINTERS, addresses() + UNPADDED_LOAD + MASKED_STORE)),
     Case("unmasked-store", "warn", "store_ptr_tko", entry(POINTERS, addresses() + MASKED_LOAD + STORE),
          entry(POINTERS, addresses() + MASKED_LOAD + MASKED_STORE)),
+    Case("undetermined-lanes", "warn", "reduce", accumulated("", SCALED), accumulated(ZERO_PADDED, SCALED)),
+    Case("padding-not-neutral", "warn", "reduce", accumulated(ZERO_PADDED, CENTRED),
+         accumulated(ZERO_PADDED, SCALED)),
+    Case("unordered-accesses", "warn", "load_ptr_tko", stored_then_loaded("%t0"), stored_then_loaded("%s")),
     Case("zero-divisor", "warn", "divi", divided_by(0), divided_by(2)),
 )  # fmt: skip

@@ -261,7 +261,7 @@ class Builder:
         spec: OpSpec,
         node: RegionNode,
         depth: int,
-        names: list[str],
+        names: list[Leaf],
         types: list[TileIRType],
         isolated: bool = False,
     ) -> Region:
@@ -272,7 +272,7 @@ class Builder:
             self.values = {}
         self.frames.append({})
         for name, argument in zip(names, block.args, strict=True):
-            self.define(name, argument, node.start)
+            self.define(str(name)[1:], argument, position(name))
         for inner in node.ops:
             block.add_op(self.op(inner, depth + 1))
         for name, hidden in self.frames.pop().items():

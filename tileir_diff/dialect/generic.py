@@ -117,7 +117,7 @@ def _complete(
 
 def _region(builder: Builder, spec: OpSpec, region: RegionNode, depth: int) -> Region:
     arguments = region.arguments.values if region.arguments is not None else []
-    names = [str(argument.name)[1:] for argument in arguments]
+    names = [argument.name for argument in arguments]
     types = [builder.type(argument.type) for argument in arguments]
     return builder.region(spec, region, depth, names, types, isolated=spec.custom == "function")
 

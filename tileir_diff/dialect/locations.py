@@ -12,8 +12,9 @@ from tileir_diff.syntax.source import Problem
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import SourceLoc
 
-# Call sites nest as deep as the source inlines; a dump with a longer chain is not a compiler's.
+# Far more than any compiler inlines or fuses; bounds what a hostile dump can ask for.
 DEPTH = 64
+FRAMES = 64
 
 Frames = tuple[tuple[str, int, int], ...]
 
@@ -26,65 +27,57 @@ class Locations:
         self._frames: dict[str, Frames] = {}
 
     def resolve(self, text: str, home: str | None) -> SourceLoc | None:
-        """The innermost frame of `loc(...)` that lies in the file of the location `home`.
-
-        Else the innermost one.
-        """
+        """The innermost frame of `loc(...)` in the file of the location `home`, else the innermost one."""
         from tileir_diff.dialect.ir import SourceLoc
 
         frames = self.frames(text)
         if not frames:
             return None
-        files = {frame[0] for frame in self.frames(home)[:1]} if home else set()
+        files = {frame[0] for frame in self.frames(home)[:1]} if home else set[str]()
         chosen = next((frame for frame in frames if frame[0] in files), frames[0])
         return SourceLoc(*chosen)
 
-    def frames(self, text: str) -> Frames:
-        """All frames of a `loc(...)`, innermost first; () when it is unknown or malformed."""
+    def frames(self, text: str, depth: int = 0) -> Frames:
+        """All frames of `loc(...)`, an alias or a location attribute, innermost first; () when unknown or malformed."""
         known = self._frames.get(text)
         if known is None:
+            self._frames[text] = ()  # what refers to itself has no frames
             try:
-                known = tuple(self._walk(parse_location(text[4:-1]), 0))
+                known = self._walk(_inside(text), depth)[:FRAMES]
             except Problem:
                 known = ()
             self._frames[text] = known
         return known
 
-    def _walk(self, node: tuple[Any, ...], depth: int) -> list[tuple[str, int, int]]:
+    def _walk(self, node: tuple[Any, ...], depth: int) -> Frames:
         if depth > DEPTH:
-            return []
+            return ()
         match node[0]:
             case "file":
-                return [node[1:]]
+                return (node[1:],)
             case "alias":
-                return self._alias(node[1], depth + 1)
+                value = self._aliases.get(node[1])
+                return self.frames(str(value), depth + 1) if type(value) is Leaf else ()
             case "in":
                 return self._walk(node[1], depth + 1)
             case "call":
                 return self._walk(node[1], depth + 1) + self._walk(node[2], depth + 1)
             case "fused":
-                return [frame for part in node[1] for frame in self._walk(part, depth + 1)]
+                frames: Frames = ()
+                for part in node[1]:
+                    frames += self._walk(part, depth + 1)
+                    if len(frames) > FRAMES:
+                        break
+                return frames
             case "attribute":
-                return self._attribute(node[1], depth + 1)
+                return self.frames(node[1], depth + 1)
             case _:
-                return []
+                return ()
 
-    def _alias(self, name: str, depth: int) -> list[tuple[str, int, int]]:
-        value = self._aliases.get(name)
-        if type(value) is not Leaf:
-            return []
-        if value.type == "LOC":
-            return self._walk(parse_location(str(value)[4:-1]), depth)
-        if value.type == "ANGLED":
-            return self._attribute(str(value), depth)
-        return self._alias(str(value), depth) if value.type == "HASH" and depth < DEPTH else []
 
-    def _attribute(self, text: str, depth: int) -> list[tuple[str, int, int]]:
-        """`#cuda_tile.di_loc<#loc3 in #di_subprogram>`: the place before `in`."""
-        head, _, rest = text.partition("<")
-        if head.removeprefix("#cuda_tile.") != "di_loc":
-            return []
-        place = rest.partition(" in ")[0].strip()
-        if place.startswith("loc("):
-            place = place[4:-1]
-        return self._walk(parse_location(place), depth)
+def _inside(text: str) -> tuple[Any, ...]:
+    """The node of `loc(...)`, `#alias` or `#cuda_tile.di_loc<place in scope>`. Raises Problem."""
+    head, angle, rest = text.partition("<")
+    if angle and head.removeprefix("#cuda_tile.") == "di_loc":
+        text = rest.partition(" in ")[0].strip()
+    return parse_location(text[4:-1] if text.startswith("loc(") else text)

@@ -9,6 +9,7 @@ from tileir_diff.dialect.signature import check
 from tileir_diff.syntax.source import Problem
 
 if TYPE_CHECKING:
+    from lark import Token as Leaf
     from xdsl.ir import SSAValue
 
     from tileir_diff.dialect.builder import Builder
@@ -36,7 +37,7 @@ def build_for(builder: Builder, spec: OpSpec, node: OpNode, depth: int) -> TileO
         check(node, init, result)
     if builder.format == "cutile-rs" and "unsigned_cmp" not in found.attributes:
         builder.approximate("the printer drops 'unsigned' of a for; its bounds are read as signed", node)
-    names = [str(found.positional[0])[1:], *names]
+    names = [found.positional[0], *names]
     region = builder.region(spec, builder.only_region(spec, node), depth, names, [types[0], *results])
     return builder.finish(spec, node, found, [*([bound] for bound in bounds), inits], results, (region,))
 
@@ -70,7 +71,7 @@ def build_if(builder: Builder, spec: OpSpec, node: OpNode, depth: int) -> TileOp
     return builder.finish(spec, node, found, groups, results, tuple(regions))
 
 
-def _bindings(builder: Builder, group: Group | None) -> tuple[list[str], list[SSAValue]]:
+def _bindings(builder: Builder, group: Group | None) -> tuple[list[Leaf], list[SSAValue]]:
     if group is None:
         return [], []
-    return [str(name)[1:] for name, _ in group.values], [builder.value(init) for _, init in group.values]
+    return [name for name, _ in group.values], [builder.value(init) for _, init in group.values]

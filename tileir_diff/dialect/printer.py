@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tileir_diff.dialect.ir import ModuleOp, TileOp
 
 PIECE: Final = re.compile(r"([^$@\[]*)(?:\[\$(\w+)\]|\$(\w+)|@(\w+))")
+STEM: Final = re.compile(r"[A-Za-z_$.\-][\w$.\-]*")
 NAME: Final = re.compile(r"(?:\d+|[A-Za-z_$.\-][\w$.\-]*)")
 SYMBOL: Final = re.compile(r"[A-Za-z_][\w$.]*")
 FLAG_WORDS: Final = {short: long for long, short in OVERFLOW_WORDS.items()}
@@ -79,6 +80,7 @@ class Printer:
         if hint is not None and NAME.fullmatch(hint):
             if hint not in self.taken:
                 return hint
+        if hint is not None and STEM.fullmatch(hint):
             stem, count = hint, 0
             while f"{stem}_{count}" in self.taken:
                 count += 1
@@ -293,7 +295,8 @@ _CUSTOM: Final = ("function", "elements", "tensor_view", "reduce", "for", "loop"
 def _elided(op: TileOp) -> bool:
     """Whether the parser puts this empty terminator back by itself."""
     parent = op.parent_op()
-    return parent is not None and getattr(parent, "spec", op.spec).terminator == op.spec.name
+    spec: OpSpec | None = getattr(parent, "spec", None)
+    return spec is not None and spec.implicit and spec.terminator == op.spec.name
 
 
 def _types(values: Sequence[SSAValue]) -> str:

@@ -31,7 +31,7 @@ def build_function(builder: Builder, spec: OpSpec, node: OpNode, depth: int) -> 
     parameters = [group for group in found.groups if group.kind in ("arguments", "empty")]
     if len(parameters) != 1:
         raise Problem(f"expected the parameters of {spec.name}", node.name_start)
-    names = [str(argument.name)[1:] for argument in parameters[0].values]
+    names = [argument.name for argument in parameters[0].values]
     types = [builder.type(argument.type) for argument in parameters[0].values]
     outputs = builder.types(node.signature.results) if node.signature else []
     found.attributes["function_type"] = FunctionType(tuple(types), tuple(outputs))
@@ -143,7 +143,7 @@ def build_reduce(builder: Builder, spec: OpSpec, node: OpNode, depth: int) -> Ti
     arguments = node.arguments or body.arguments
     if arguments is None:
         raise Problem(f"expected the arguments of the body of {spec.name}", body.start)
-    names = [str(argument.name)[1:] for argument in arguments.values]
+    names = [argument.name for argument in arguments.values]
     region = builder.region(
         spec, body, depth, names, [builder.type(argument.type) for argument in arguments.values]
     )

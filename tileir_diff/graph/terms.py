@@ -179,6 +179,8 @@ class Terms:
         n = self.value(num)
         if d is not None and n is not None and d:
             return self.const(n // d)
+        if d == 0:
+            return self.atom(self._node("div", None, (num, den)))  # undefined, but still a term
         if d == 1:
             return num
         if d == -1:

@@ -52,6 +52,7 @@ LINTS: dict[str, str] = {
     "undetermined-lanes": "tileir_diff.lints.undetermined_lanes",
     "undetermined-store": "tileir_diff.lints.undetermined_store",
     "unmasked-store": "tileir_diff.lints.unmasked_store",
+    "unordered-accesses": "tileir_diff.lints.unordered_accesses",
     "zero-divisor": "tileir_diff.lints.zero_divisor",
 }
 
@@ -62,6 +63,7 @@ NEEDS_NORMAL_FORM: frozenset[str] = frozenset(
         "undetermined-lanes",
         "undetermined-store",
         "unmasked-store",
+        "unordered-accesses",
     }
 )
 """Lints that say nothing about an entry that cannot be brought to normal form."""

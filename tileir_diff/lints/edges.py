@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
     from tileir_diff.dialect.ir import TileOp
-    from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.graph.kernel import Carry, Kernel
     from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.lints.facts import EntryFacts
 
@@ -66,7 +66,8 @@ def edge_ops(facts: EntryFacts, term: Term) -> TileOp | None:
 def reduced_over(terms: Terms, term: Term) -> tuple[Term, tuple[Term, ...], str] | None:
     """The bound index of a reduction or matrix product, what it runs over, and the op's name.
 
-    None where lanes past the edge cannot matter: without a dependence on the index, and for scans that run forward.
+    None where lanes past the edge cannot matter: without a dependence on the index, and for scans that run
+    forward.
     """
     attr, args = terms.attr[term], terms.args[term]
     if terms.kind[term] == "mma":
@@ -191,13 +192,19 @@ def undetermined_load(facts: EntryFacts, root: Term, leaf: Term) -> tuple[TileOp
     kernel = facts.kernel
     assert kernel is not None
     terms = kernel.terms
-    seen: set[Term] = set()
-    work = [root]
+    loops = loop_values(kernel)
+    seen: set[tuple[Term, Term]] = set()
+    work = [(root, leaf)]
     while work:
-        term = work.pop()
-        if term in seen or leaf not in terms.symbols[term]:
+        term, leaf = work.pop()
+        if (term, leaf) in seen or leaf not in terms.symbols[term]:
             continue
-        seen.add(term)
+        seen.add((term, leaf))
+        if terms.kind[term] == "loop_result":
+            carry, own = _carried_along(terms, loops, term, leaf)
+            if carry is not None:
+                work += [(carry.init, own), (carry.next, own)]
+            continue
         if terms.kind[term] == "ite":
             condition, on_true, on_false = terms.args[term]
             if leaf in terms.symbols[condition]:
@@ -207,8 +214,33 @@ def undetermined_load(facts: EntryFacts, root: Term, leaf: Term) -> tuple[TileOp
                         if load is not None:
                             return load, moves(terms, condition, leaf)
                 continue
-        work.extend(terms.args[term])
+        work.extend((arg, leaf) for arg in terms.args[term])
     return None
+
+
+def loop_values(kernel: Kernel) -> dict[Term, Carry]:
+    """Carried values by the colour that names their results outside the loop."""
+    terms = kernel.terms
+    found: dict[Term, Carry] = {}
+    for result, (loop, index) in kernel.loop_results.items():
+        carry = next((each for each in loop.carries if each.index == index), None)
+        if carry is not None:
+            colour = terms.args[result][0] if terms.kind[result] == "loop_result" else result
+            found.setdefault(colour, carry)
+    return found
+
+
+def _carried_along(
+    terms: Terms, loops: dict[Term, Carry], result: Term, leaf: Term
+) -> tuple[Carry | None, Term]:
+    """The carried value behind the result of a loop, and the lane of it that `leaf` is."""
+    colour, _, *lanes = terms.args[result]
+    carry = loops.get(colour)
+    own = terms.carry_lanes.get(carry.leaf, ()) if carry is not None else ()
+    for lane, target in zip(own, lanes, strict=False):
+        if terms.single(target) == leaf:
+            return carry, lane
+    return None, leaf
 
 
 def _cuts_either_way(kernel: Kernel, condition: Term, leaf: Term) -> bool:
@@ -242,6 +274,8 @@ class _PastTheEdge:
         self.leaf = leaf
         self.met_load = False
         self.memo: dict[Term, Value] = {}
+        self.carry: tuple[Term, Value] | None = None
+        """The carried value of the loop whose body this is, and what it is so far."""
 
     def value(self, root: Term) -> Value:
         """Iterative, arguments first: expressions of long kernels are deep."""
@@ -321,7 +355,23 @@ class _PastTheEdge:
             )
         if kind == "f":
             return self._float(terms.attr[term][0], [self.memo[arg] for arg in terms.args[term]], term)
+        if kind == "loop_result":
+            return self._loop(term)
+        if kind == "at" and self.carry is not None and terms.args[term][0] == self.carry[0]:
+            return self.carry[1]
         return None
+
+    def _loop(self, result: Term) -> Value:
+        """A value that a loop accumulates: after one iteration, taken to stand for all."""
+        carry, own = _carried_along(self.terms, loop_values(self.kernel), result, self.leaf)
+        if carry is None:
+            return None
+        inner = _PastTheEdge(self.kernel, own)
+        start = inner.value(carry.init)
+        inner.carry = (carry.leaf, start)
+        after = inner.value(carry.next)
+        self.met_load = self.met_load or inner.met_load
+        return after
 
     def _float(self, name: str, values: list[Value], term: Term) -> Value:
         if name in ("ftof", "absf", "reshape") and len(values) == 1:
@@ -348,7 +398,23 @@ class _PastTheEdge:
             return _folded(name, numbers)
         if any(map(_infinite, values)):
             return None  # the sign of the other factor decides
-        return term  # from values that are the same in every lane past the edge
+        return self._rebuilt(term, values)  # from values that are the same in every lane past the edge
+
+    def _rebuilt(self, term: Term, values: list[Value]) -> Term:
+        """The op on what its arguments are past the edge, for people to read."""
+        terms = self.terms
+        element = terms.attr[term][1]
+        if not isinstance(element, str):
+            return term
+        args: list[Term] = []
+        for value in values:
+            if isinstance(value, float):
+                from tileir_diff.dialect.scalars import encode
+
+                value = terms.node("fc", (element, encode(value, element)))
+            assert value is not None  # the caller has looked
+            args.append(value)
+        return terms.float_op(terms.attr[term], tuple(args))
 
 
 def non_negative(terms: Terms, root: Term) -> bool:

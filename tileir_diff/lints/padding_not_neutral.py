@@ -3,7 +3,8 @@
 ## What it does
 
 Takes the lanes of a reduction that lie past the edge of an array and puts the padding in: the value that
-remains must be neutral for the combining op, 0 for a sum, minus infinity for a maximum, or 0 for a maximum of magnitudes.
+remains must be neutral for the combining op, 0 for a sum, minus infinity for a maximum, or 0 for a maximum
+of magnitudes.
 It reports where it is a constant that is not, or a value that does not depend on the lane and is not zero,
 such as `(0 - mean)^2` or `exp(0 - max)`.
 
@@ -21,6 +22,7 @@ A view with `padding_value = zero`, then `reduce` with `maxf` along the padded d
 ## Known problems
 
 A host that only passes sizes that are multiples of the tile never reaches those lanes.
+A maximum that only scales, as in a softmax whose sum is masked, may include a zero.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
         if isinstance(value, float):
             what = f"hold {value:g}, which is not neutral for {combiner.short}"
         elif combiner.short == "addf":
-            what = f"add to the sum: {facts.say(value)}"
+            what = f"add this to the sum: {facts.say(value)}"
         else:
             continue  # the value may be the neutral one
         yield Hit(

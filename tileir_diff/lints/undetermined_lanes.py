@@ -26,7 +26,6 @@ dim=1`: give the view `padding_value = neg_inf` for a maximum, `zero` for a sum.
 
 A host that only passes sizes that are multiples of the tile never reaches those lanes. If the kernel says so
 (`div_by` of the tile size, constant sizes, `inbounds`) the lint is silent.
-Values that go through a loop-carried tile are not followed.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Local:
     reference: TileOp | None
     generated: TileOp | None
     what: str
-    """kind, attribute, type, operand, missing, extra"""
+    """kind, attribute, type, operand, missing, extra; after placing also results, inserted, removed"""
     name: str = ""
     """The attribute or the operand group."""
     operand: int = -1
@@ -154,7 +154,7 @@ def _compare_ops(ref: Any, gen: Any, values: dict[SSAValue, SSAValue], result: A
             result.local.append(Local(ref, gen, "attribute", name))
     if any(a.type != b.type for a, b in zip(ref.results, gen.results, strict=False)):
         result.local.append(Local(ref, gen, "type", "results"))
-    ref_groups, gen_groups = _operand_groups(ref), _operand_groups(gen)
+    ref_groups, gen_groups = operand_groups(ref), operand_groups(gen)
     if [name for name, _ in ref_groups] != [name for name, _ in gen_groups]:
         names = {name for name, _ in ref_groups} ^ {name for name, _ in gen_groups}
         result.local.append(Local(ref, gen, "operand", min(names) if names else "operands"))
@@ -164,7 +164,7 @@ def _compare_ops(ref: Any, gen: Any, values: dict[SSAValue, SSAValue], result: A
             result.local.append(Local(ref, gen, "operand", name, index))
 
 
-def _operand_groups(op: Any) -> list[tuple[str, SSAValue]]:
+def operand_groups(op: Any) -> list[tuple[str, SSAValue]]:
     """Operands with the name of their group, in order."""
     found: list[tuple[str, SSAValue]] = []
     for spec in op.spec.operands:

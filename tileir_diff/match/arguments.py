@@ -34,6 +34,8 @@ class Binding:
     """Generated parameter -> reference parameter."""
     grid: dict[int, int] = field(default_factory=dict)
     """Grid sizes of the reference that the generated side has as constants, by axis."""
+    straight: bool = False
+    """One to one in order, because both parameter lists have the same types."""
 
 
 def parameters(kernel: Kernel) -> list[Any]:
@@ -50,7 +52,8 @@ def positional(reference: Kernel, generated: Kernel) -> Binding | None:
     if [p.type for p in ref] != [p.type for p in gen]:
         return None
     return Binding(
-        list(reference.arguments), [None] * len(ref), dict.fromkeys(range(len(gen)), "role"), {i: i for i in range(len(gen))}
+        list(reference.arguments), [None] * len(ref), dict.fromkeys(range(len(gen)), "role"), {i: i for i in range(len(gen))},
+        straight=True,
     )
 
 
@@ -242,11 +245,14 @@ class Unifier:
                 work.extend(reversed(pairs))
 
     def _bindable(self, term: Term) -> bool:
-        """A generated parameter may stand for a reference parameter, a constant, or an expression over parameters."""
+        """A generated parameter may stand for a reference parameter, a product of them, or a constant."""
         terms = self.terms
         if terms.kind[term] == "fc":
             return True
-        return all(terms.kind[s] == "arg" for s in terms.symbols[term]) and terms.kind[term] in ("poly", "arg")
+        if not all(terms.kind[s] == "arg" for s in terms.symbols[term]) or terms.kind[term] not in ("poly", "arg"):
+            return False
+        # a parameter, a product of parameters or a constant: a size plus one is no size
+        return terms.value(term) is not None or len(terms.poly(term)) == 1
 
     def _other_parameter(self, leaf: Term, term: Term) -> bool:
         """One generated size may stand for the sizes of several arrays of the reference."""

@@ -42,6 +42,8 @@ class Blame:
         self.renamed: dict[Term, Term] = {}
         """Iteration and carry leaves of generated loops as those of the reference loop they are paired with."""
         self.paired: dict[tuple[int, int], bool] = {}
+        self.settled: frozenset[int] = frozenset()
+        """``assume`` ops (by id) that both sides have in the same place, with the same predicate."""
 
     # ---- helpers ---------------------------------------------------------------------------------------------
 

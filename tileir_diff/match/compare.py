@@ -18,7 +18,7 @@ from tileir_diff.match.arguments import Binding
 from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.effects import EffectMatch, EffectPair, block_only, match_effects
 from tileir_diff.match.hints import compare_hints
-from tileir_diff.match.locate import overflow_promises, place
+from tileir_diff.match.locate import overflow_promises, place, settled_promises
 from tileir_diff.match.model import (
     ArgumentPair,
     CompareOptions,
@@ -402,6 +402,8 @@ def _named(terms: Terms, entry: TileOp, binding: list[Term | None], side: SideLa
 def _refine(attempt: Attempt) -> Binding | None:
     """The binding with what unification of the matched effects adds; None when that is nothing."""
     terms = attempt.reference.terms
+    if _front_end(attempt.reference) == _front_end(attempt.generated) and attempt.binding.straight:
+        return None  # the same front end and the same parameters: what differs is a difference
     unifier = arguments.Unifier(attempt.binding, attempt.reference, attempt.generated)
     for pair in (*attempt.match.loads, *attempt.match.pairs):
         unifier.effects(pair.reference.effect, pair.generated.effect)
@@ -413,6 +415,7 @@ def _refine(attempt: Attempt) -> Binding | None:
         dict(attempt.binding.how),
         dict(attempt.binding.partner),
         dict(attempt.binding.grid),
+        attempt.binding.straight,
     )
     index_of = {term: index for index, term in enumerate(attempt.reference.arguments)}
     changed = False
@@ -430,7 +433,7 @@ def _refine(attempt: Attempt) -> Binding | None:
         if old is not None and index not in unifier.gen_leaves.values():
             continue
         new = terms.subst(term, substitution)
-        if new == old:
+        if new == old or (old is not None and terms.value(new) is None):
             continue
         if term in index_of and index not in binding.partner:
             binding.partner[index] = index_of[term]
@@ -467,7 +470,9 @@ def _explain(attempt: Attempt) -> EntryResult:
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
     found.extend(_hints(blame, attempt))
-    promises, obligations = compare_promises(reference, generated, blame.make, _launcher_specialises(generated))
+    promises, obligations = compare_promises(
+        reference, generated, blame.make, _launcher_specialises(generated), blame.settled
+    )
     found.extend(promises)
     result.differences = first_of(found)
     result.obligations.extend(_bound_constants(attempt, names))
@@ -531,6 +536,7 @@ def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Dif
     alignment = align(reference.entry, generated.entry)
     if not alignment.close:
         return found
+    blame.settled = settled_promises(alignment)
     promised = overflow_promises(blame, alignment)
     if found:
         found = place(blame, alignment, found) or found

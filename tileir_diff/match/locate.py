@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tileir_diff.match.align import Alignment, Local
+from tileir_diff.match.align import Alignment, Local, operand_groups
 from tileir_diff.match.blame import Blame
 from tileir_diff.match.model import Difference
 from tileir_diff.match.sites import defining_op, text
@@ -63,6 +63,7 @@ def place(
     harmful = [item for item in alignment.local if _matters(blame, item)]
     if not harmful:
         return None
+    harmful = _inserted(_renumbered(harmful))
     found: list[Difference] = []
     for item in harmful:
         rule = _rule(item, differences)
@@ -72,9 +73,80 @@ def place(
         if len(harmful) == 1 and len(stated) == 1:
             impact = stated.pop()  # the values know better what it does
         part = item.name if item.what in ("attribute", "operand") else None
-        status = {"missing": "MISSING", "extra": "EXTRA"}.get(item.what, "DIFFERS")
+        status = {"missing": "MISSING", "extra": "EXTRA", "inserted": "EXTRA", "removed": "MISSING"}.get(item.what, "DIFFERS")
         found.append(blame.make(rule, item.reference, item.generated, expected, actual, part=part, impact=impact, status=status))
     return _one_a_line(found)
+
+
+def _renumbered(harmful: list[Local]) -> list[Local]:
+    """Users that read another result of one op, where that op's own results were exchanged: the op is to blame."""
+    kept: list[Local] = []
+    blamed: set[int] = set()
+    for item in harmful:
+        if item.what == "operand" and item.operand >= 0 and item.reference is not None and item.generated is not None:
+            a = operand_groups(item.reference)[item.operand][1]
+            b = operand_groups(item.generated)[item.operand][1]
+            ref_def: Any = a.owner
+            gen_def: Any = b.owner
+            if getattr(ref_def, "short", None) is not None and ref_def.short == getattr(gen_def, "short", None):
+                names = [r.name_hint for r in ref_def.results], [r.name_hint for r in gen_def.results]
+                if names[0] != names[1] and sorted(map(str, names[0])) == sorted(map(str, names[1])):
+                    if id(gen_def) not in blamed:
+                        blamed.add(id(gen_def))
+                        kept.append(Local(ref_def, gen_def, "results"))
+                    continue
+        kept.append(item)
+    return kept
+
+
+def _inserted(harmful: list[Local]) -> list[Local]:
+    """An op put in, or taken out, before a user is one difference: the op, not the op and its user."""
+    extra = {id(item.generated): item for item in harmful if item.what == "extra"}
+    missing = {id(item.reference): item for item in harmful if item.what == "missing"}
+    used: set[int] = set()
+    kept: list[Local] = []
+    for item in harmful:
+        if item.what != "operand" or item.operand < 0 or item.reference is None or item.generated is None:
+            continue
+        ref_def: Any = operand_groups(item.reference)[item.operand][1].owner
+        gen_def: Any = operand_groups(item.generated)[item.operand][1].owner
+        if id(gen_def) in extra:
+            _swallow(gen_def, extra, used)
+            if item.generated is not None:
+                kept.append(Local(item.reference, gen_def, "inserted", item.name, item.operand))
+                used.add(id(item))
+        elif id(ref_def) in missing:
+            _swallow(ref_def, missing, used)
+            kept.append(Local(ref_def, item.generated, "removed", item.name, item.operand))
+            used.add(id(item))
+    rest = [item for item in harmful if id(item) not in used]
+    first: dict[int, Local] = {}
+    for item in kept:
+        first.setdefault(id(item.generated if item.what == "inserted" else item.reference), item)
+    return [*first.values(), *rest]
+
+
+def _swallow(op: Any, table: dict[int, Local], used: set[int]) -> None:
+    """Mark an unaligned op and the unaligned ops that only feed it."""
+    work = [op]
+    while work:
+        each = work.pop()
+        item = table.get(id(each))
+        if item is None or id(item) in used:
+            continue
+        used.add(id(item))
+        work.extend(value.owner for value in each.operands)
+
+
+def settled_promises(alignment: Alignment) -> frozenset[int]:
+    """The ``assume`` ops that align and differ in nothing."""
+    touched = {id(op) for item in alignment.local for op in (item.reference, item.generated) if op is not None}
+    return frozenset(
+        id(op)
+        for pair in alignment.pairs
+        if pair[0].short == pair[1].short == "assume" and id(pair[0]) not in touched and id(pair[1]) not in touched
+        for op in pair
+    )
 
 
 def _pair_loops(blame: Blame, alignment: Alignment) -> None:
@@ -159,9 +231,7 @@ def _matters(blame: Blame, item: Local) -> bool:
         op: Any = ref if ref is not None else gen
         return op.short in MEMORY or op.short in ("print_tko", "assert", "for", "loop", "if", "break", "continue") or bool(op.results)
     if item.what == "operand" and item.operand >= 0:
-        from tileir_diff.match.align import _operand_groups
-
-        a, b = _operand_groups(ref)[item.operand][1], _operand_groups(gen)[item.operand][1]
+        a, b = operand_groups(ref)[item.operand][1], operand_groups(gen)[item.operand][1]
         left, right = _term(blame, 0, a), _term(blame, 1, b)
         if left is None or right is None:
             return False  # tokens: compared as an order
@@ -197,6 +267,19 @@ def _rule(item: Local, differences: list[Difference]) -> str:
         if op.short in ("for", "loop"):
             return f"loop/{detail}"
         return differences[0].rule if differences else f"arithmetic/{detail}"
+    if item.what == "results":
+        return "grid/axis" if op.short in ("get_tile_block_id", "get_num_tile_blocks") else "arithmetic/operands"
+    if item.what in ("inserted", "removed"):
+        detail = "extra" if item.what == "inserted" else "missing"
+        added: Any = gen if item.what == "inserted" else ref
+        user: Any = ref if item.what == "inserted" else gen
+        if added.short in ("ftof", "itof", "ftoi"):
+            return f"conversion/{detail}"
+        if user.short in MEMORY or user.short in ("for", "loop"):
+            return _rule(Local(user, user, "operand", item.name), differences)
+        if families and families <= {"addressing", "grid", "mask", "stride", "loop"}:
+            return differences[0].rule
+        return f"arithmetic/{detail}"
     if item.what == "kind":
         parent = ref.parent_op()
         if parent is not None and getattr(parent, "short", "") in ("reduce", "scan"):
@@ -280,12 +363,12 @@ def _words(blame: Blame, item: Local) -> tuple[str, str]:
         return _attribute(ref, item.name), _attribute(gen, item.name)
     if item.what == "type" and ref is not None and gen is not None:
         return str(ref.results[0].type), str(gen.results[0].type)
+    if item.what == "results" and ref is not None and gen is not None:
+        return ", ".join(f"%{r.name_hint}" for r in ref.results), ", ".join(f"%{r.name_hint}" for r in gen.results)
     if item.what == "operand" and ref is not None and gen is not None:
         if item.operand < 0:
             return ", ".join(_names(ref, item.name)) or "none", ", ".join(_names(gen, item.name)) or "none"
-        from tileir_diff.match.align import _operand_groups
-
-        a, b = _operand_groups(ref)[item.operand][1], _operand_groups(gen)[item.operand][1]
+        a, b = operand_groups(ref)[item.operand][1], operand_groups(gen)[item.operand][1]
         return _operand(blame, 0, a), _operand(blame, 1, b)
     return text(ref) if ref is not None else "nothing", text(gen) if gen is not None else "nothing"
 

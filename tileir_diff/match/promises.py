@@ -56,10 +56,10 @@ def element_bytes(value: Any) -> int | None:
     return max(1, element.pointee.bits // 8)
 
 
-def compare_promises(reference: Kernel, generated: Kernel, make: Make, specialised: bool) -> tuple[list[Difference], list[str]]:
+def compare_promises(reference: Kernel, generated: Kernel, make: Make, specialised: bool, settled: frozenset[int]) -> tuple[list[Difference], list[str]]:
     """Differences, and obligations on the host.
 
-    ``specialised``: the generated front end's launcher derives divisibility of arguments from the launch itself.
+    ``settled``: ops (by id) that need no comparison. ``specialised``: the generated front end's launcher derives divisibility of arguments from the launch itself.
     """
     differences: list[Difference] = []
     obligations: dict[str, None] = {}
@@ -69,6 +69,8 @@ def compare_promises(reference: Kernel, generated: Kernel, make: Make, specialis
     ref_facts, gen_facts = Facts(reference), Facts(generated)
     seen: set[tuple[Any, ...]] = set()
     for promise in generated.promises:
+        if id(promise.op) in settled:
+            continue
         key = (promise.term if isinstance(promise.term, int) else id(promise.term), str(promise.assumption))
         if key in seen:
             continue
@@ -76,6 +78,8 @@ def compare_promises(reference: Kernel, generated: Kernel, make: Make, specialis
         differences.extend(_stronger(reference, generated, promise, ref_facts, make, obligations, specialised))
     seen.clear()
     for promise in reference.promises:
+        if id(promise.op) in settled:
+            continue
         key = (promise.term if isinstance(promise.term, int) else id(promise.term), str(promise.assumption))
         if key in seen:
             continue
@@ -113,7 +117,6 @@ def _stronger(
         if all(v == 1 for v in assumption.values):
             return []
         return [make("bounds/stronger", None, promise.op, "no promise", str(assumption), part="assumption", status="EXTRA")]
-    _ = terms, value
     return []
 
 
@@ -148,9 +151,6 @@ def _stronger_division(
         for other in reference.promises:
             if other.term == promise.term and other.assumption == assumption:
                 return []
-        if terms.kind[term] == "poly" and any(terms.kind[s] == "lane" for s in terms.symbols[term]):
-            pass
-    leaf = terms.single(term)
     base = _pointer_atom(terms, term) if size is not None else None
     known = facts.of(term, size or 1, base)
     if size is not None:
@@ -161,10 +161,15 @@ def _stronger_division(
         return []  # nothing is read or written through it
     counterpart = _counterpart(reference, promise)
     stated = f"div_by<{known}>" if known > 1 else "no promise"
-    if specialised and promise.argument is not None and divisor <= LAUNCHER_LIMIT and size is None:
+    written = {
+        other.assumption.divisor
+        for other in generated.promises
+        if other.argument == promise.argument and type(other.assumption).__name__ == "DivBy"
+    }
+    # a second, stronger promise about one argument is the kernel's own, not the launcher's
+    if specialised and promise.argument is not None and divisor <= LAUNCHER_LIMIT and size is None and len(written) == 1:
         obligations.setdefault(f"{_name(promise)} is a multiple of {divisor} (stated by the launcher's specialisation)")
         return []
-    _ = leaf
     return [make("divisibility/stronger", counterpart, promise.op, stated, f"div_by<{divisor}>", part="assumption", status="DIFFERS" if known > 1 else "EXTRA")]
 
 

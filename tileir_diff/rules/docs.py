@@ -1,4 +1,4 @@
-"""Writes docs/rules from the rules: `python -m tileir_diff.rules.docs [FOLDER]`."""
+"""Writes docs/rules from the rules and docs/rules/lint from the lints: `python -m tileir_diff.rules.docs [FOLDER]`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,25 @@ from tileir_diff.rules.catalogue import details, page
 from tileir_diff.rules.model import IMPACTS
 
 DEFAULT = Path("docs/rules")
+LINTS = "lint"
+"""Folder of the lints' pages, below that of the rules."""
 
 
 def pages() -> dict[str, str]:
-    """File name -> text, the index included."""
+    """File name -> text of the rules' pages, the index included."""
     files = {f"{name}.md": page(name) or "" for name in FAMILIES}
     files["README.md"] = _index()
+    return files
+
+
+def lint_pages() -> dict[str, str]:
+    """File name -> text of the lints' pages, the index included."""
+    from tileir_diff.lints.catalogue import page as lint_page
+    from tileir_diff.lints.catalogue import rows
+
+    names = [rule.removeprefix(f"{LINTS}/") for rule, _, _ in rows()]
+    files = {f"{name}.md": lint_page(name) or "" for name in names}
+    files["README.md"] = _lint_index(rows())
     return files
 
 
@@ -24,6 +37,7 @@ def _index() -> str:
         "# Rules",
         "",
         "One page a family; `tileir-diff explain RULE` prints the same.",
+        "Lints, which look at one dump alone, have [pages of their own](lint/README.md).",
         "In messages and fixes, `{expected}` and `{actual}` stand for how the two kernels read.",
         f"The impact is what a difference can do at worst: {', '.join(IMPACTS)}.",
         "",
@@ -36,15 +50,35 @@ def _index() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
+def _lint_index(rows: list[tuple[str, str, str]]) -> str:
+    lines = [
+        "# Lints",
+        "",
+        "Lints look at one dump alone, for what is legal and has bitten people.",
+        "`tileir-diff check --lint FILE` runs them; `tileir-diff explain lint/NAME` prints a page.",
+        "",
+        "| lint | severity | what |",
+        "|---|---|---|",
+    ]
+    for rule, severity, summary in rows:
+        lines.append(f"| [`{rule}`]({rule.removeprefix(f'{LINTS}/')}.md) | {severity} | {summary} |")
+    return "\n".join(lines) + "\n"
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Writes the pages, and removes pages that have no source any more."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = pages()
     for stale in sorted(folder.glob("*.md")):
         if stale.name not in files:
             stale.unlink()
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
+    write(folder, pages())
+    write(folder / LINTS, lint_pages())
 
 
 if __name__ == "__main__":

@@ -310,10 +310,14 @@ def _dead(kernel: Json) -> list[str]:
 
 def _lints(kernel: Json, paint: Painter) -> list[str]:
     lines: list[str] = []
+    shown: set[tuple[str, str]] = set()
     for record in kernel["lints"]:
         severity = paint(record["severity"], f"{record['severity']:<4}")
         lines.append(f"{severity}  {record['rule']}  line {record['line']}: {record['message']}")
-        lines.append(f"      fix: {record['fix']}")
+        advice = record["rule"], record["fix"]
+        if advice not in shown:
+            lines.append(f"      fix: {record['fix']}")
+        shown.add(advice)
     if kernel["lints_skipped"]:
         lines.append("not checked, for lack of a normal form: " + ", ".join(kernel["lints_skipped"]))
     return lines

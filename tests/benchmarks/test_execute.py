@@ -1,0 +1,84 @@
+"""Runs of kernels: what they compute, and that harmless rewrites do not show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.kernels import KERNEL
+
+np = pytest.importorskip("numpy", reason="runs need numpy")
+
+from benchmarks.execute.kernel import Place, run  # noqa: E402
+from benchmarks.execute.launches import invented  # noqa: E402
+from benchmarks.execute.memory import Memory  # noqa: E402
+from benchmarks.execute.numbers import round_to, unsigned, wrap  # noqa: E402
+from benchmarks.execute.screen import DIFFERS, SAME, Screen  # noqa: E402
+from benchmarks.mutate import HARMLESS, mutants  # noqa: E402
+from tileir_diff.dialect import parse_text  # noqa: E402
+
+
+def test_a_kernel_computes_what_it_says() -> None:
+    entry = parse_text(KERNEL).entries[0]
+    memory = Memory({1: 400, 2: 400}, 5)
+    source, target = Memory.base(1), Memory.base(2)
+    run(entry, [source, 6, 10, target], Place((2, 0, 0), (3, 1, 1), memory, 1000))
+    addresses, values = memory.result()
+    wanted = target + 4 * (2 * 10 + np.arange(6))
+    assert (addresses == wanted).all()
+    read = memory.load(source + 4 * (20 + np.arange(6)), np.ones(6, bool), "f32", True, 32)
+    assert np.allclose(values, read - read.sum())
+
+
+def test_numbers() -> None:
+    assert wrap(np.array([127, 128, -129]), 8).tolist() == [127, -128, 127]
+    assert unsigned(np.array([-1]), 8).tolist() == [255]
+    assert round_to(np.array([1.0 + 2**-12, 65504.0, 70000.0]), "f16").tolist() == [
+        1.0,
+        65504.0,
+        float("inf"),
+    ]
+
+
+def test_harmless_rewrites_do_not_show() -> None:
+    screen = Screen(KERNEL)
+    assert len(screen.runs) > 5
+    for mutant in mutants(KERNEL, classes=[HARMLESS], per_kind=3):
+        assert screen.judge(mutant.text)[0] == SAME, mutant.kind
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("less_than %1", "less_than_or_equal %1"),
+        ("subf %result, %bcast_6", "subf %bcast_6, %result"),
+        ("addf %reduce_lhs", "mulf %reduce_lhs"),
+        ("%8, %6, %2 token=%0 : tile<8xptr<f32>>, tile<8xf32>, tile<8xi1>",
+         "%8, %6 token=%0 : tile<8xptr<f32>>, tile<8xf32>"),
+        ("muli %blockId_x", "muli %blockId_y"),
+        ("subf %result, %bcast_6 ", "subf %result, %bcast_6 rounding<zero> "),
+    ],
+)  # fmt: skip
+def test_defects_show(before: str, after: str) -> None:
+    assert before in KERNEL
+    assert Screen(KERNEL).judge(KERNEL.replace(before, after, 1))[0] == DIFFERS
+
+
+def test_a_change_of_dead_code_does_not_show() -> None:
+    assert Screen(KERNEL).judge(KERNEL.replace("mulf %6, %6", "addf %6, %6"))[0] == SAME
+
+
+def test_invented_launches_keep_the_promises() -> None:
+    text = KERNEL.replace("bounded<0, ?>, %arg1", "div_by<64>, %arg1")
+    for seed in range(6):
+        launch = invented(parse_text(text).entries[0], seed)
+        assert launch is not None
+        assert launch.arguments[1] % 64 == 0
+
+
+def test_the_fixtures_run(kernel_dumps: list[Path]) -> None:
+    for path in kernel_dumps:
+        if path.name == "py.mlir":
+            screen = Screen(path.read_text(encoding="utf-8"))
+            assert screen.runs, f"{path.parent.name}: {screen.why_not}"

@@ -1,0 +1,1 @@
+"""The documentation, checked: every command shown in it is run, every link followed."""

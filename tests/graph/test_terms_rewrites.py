@@ -1,0 +1,147 @@
+"""Substitution, simplification under guards, implication and facts keep the value."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.graph.expressions import (
+    DIVISORS,
+    SYMBOLS,
+    Expr,
+    assignments,
+    booleans,
+    build,
+    evaluate,
+    integers,
+    symbols,
+    value,
+)
+from tileir_diff.graph.terms import Terms
+
+many = settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+)
+Points = list[tuple[int, ...]]
+
+
+def inside(number: int, bounds: tuple[int | None, int | None]) -> bool:
+    low, high = bounds
+    return (low is None or low <= number) and (high is None or number <= high)
+
+
+@many
+@given(st.one_of(integers(), booleans()), st.integers(0, len(SYMBOLS) - 1), integers(depth=2), assignments())
+def test_substitution_is_evaluation_elsewhere(expr: Expr, index: int, new: Expr, points: Points) -> None:
+    terms = Terms()
+    leaves = symbols(terms)
+    if index in DIVISORS:
+        new = ("max", ("const", 1), new)  # stays a divisor
+    term = terms.subst(build(terms, expr), {leaves[index]: build(terms, new)})
+    for point in points:
+        replaced = value(new, point)
+        if not inside(replaced, SYMBOLS[index]):
+            continue  # the term was normalised under a range that the new value breaks
+        there = tuple(replaced if position == index else old for position, old in enumerate(point))
+        assert evaluate(terms, term, dict(zip(leaves, point, strict=True))) == value(expr, there), point
+
+
+@many
+@given(integers(depth=3), st.permutations(range(len(SYMBOLS))), assignments())
+def test_substitution_is_simultaneous(expr: Expr, order: list[int], points: Points) -> None:
+    """Symbols without ranges exchanged among each other: no replacement is replaced again."""
+    terms = Terms()
+    leaves = [terms.leaf("arg", 0, index) for index in range(len(SYMBOLS))]
+    for index in DIVISORS:
+        terms.ranges[leaves[index]] = (1, None)
+    order = [index if index in DIVISORS or order[index] in DIVISORS else order[index] for index in range(len(order))]
+    term = build(terms, expr)
+    moved = terms.subst(term, {leaf: terms.atom(leaves[to]) for leaf, to in zip(leaves, order, strict=True)})
+    for point in points:
+        there = tuple(point[to] for to in order)
+        assert evaluate(terms, moved, dict(zip(leaves, point, strict=True))) == value(expr, there), point
+
+
+@many
+@given(st.one_of(integers(), booleans()), booleans(depth=2), assignments())
+def test_a_simplified_term_is_equal_where_the_guards_hold(expr: Expr, guard: Expr, points: Points) -> None:
+    terms = Terms()
+    leaves = symbols(terms)
+    simplified = terms.under(build(terms, expr), terms.conjuncts(build(terms, guard)))
+    for point in points:
+        if value(guard, point):
+            assert evaluate(terms, simplified, dict(zip(leaves, point, strict=True))) == value(expr, point), point
+
+
+@many
+@given(st.lists(booleans(depth=1), min_size=1, max_size=3), booleans(depth=2), assignments())
+def test_what_is_implied_holds(guards: list[Expr], goal: Expr, points: Points) -> None:
+    terms = Terms()
+    symbols(terms)
+    if terms.implies([build(terms, guard) for guard in guards], build(terms, goal)):
+        for point in points:
+            if all(value(guard, point) for guard in guards):
+                assert value(goal, point), point
+
+
+@many
+@given(
+    integers(depth=2), st.integers(-20, 20), st.integers(0, 60), st.one_of(integers(3), booleans()), assignments()
+)
+def test_an_assumed_range_keeps_values_where_it_holds(
+    fact: Expr, low: int, width: int, expr: Expr, points: Points
+) -> None:
+    terms = Terms()
+    leaves = symbols(terms)
+    about = build(terms, fact)
+    items = terms.attr[about]
+    if terms.value(about) is not None or (len(items) == 1 and len(items[0][0]) > 1):
+        return  # of a product it is taken that the factors are positive, too
+    terms.assume_range(about, low, low + width)
+    term = build(terms, expr)
+    bounds = terms.range(term) if expr[0] not in ("cmp", "and", "or", "not", "xor", "bite") else (0, 1)
+    for point in points:
+        if inside(value(fact, point), (low, low + width)):
+            number = value(expr, point)
+            assert evaluate(terms, term, dict(zip(leaves, point, strict=True))) == number, point
+            assert inside(number, bounds), point
+
+
+def test_a_guard_settles_the_same_condition_inside() -> None:
+    terms = Terms()
+    n, x = (terms.atom(symbols(terms)[index]) for index in (4, 3))
+    guard = terms.compare("less_than", n, terms.const(5))
+    chosen = terms.ite(guard, x, terms.const(77), "int")
+    assert terms.under(chosen, (guard,)) == x
+    assert terms.under(chosen, (terms.negate(guard),)) == terms.const(77)
+    assert terms.under(chosen, (terms.compare("less_than", n, terms.const(6)),)) == chosen
+
+
+def test_a_weaker_guard_settles_nothing() -> None:
+    terms = Terms()
+    n = terms.atom(symbols(terms)[4])
+    narrow, wide = (terms.compare("less_than", n, terms.const(size)) for size in (5, 6))
+    assert terms.implies((narrow,), wide)
+    assert not terms.implies((wide,), narrow)
+
+
+def test_a_rewritten_term_keeps_its_origin() -> None:
+    terms = Terms()
+    leaves = symbols(terms)
+    term = terms.floordiv(terms.atom(leaves[4]), terms.const(3))
+    terms.origins[0][term] = "divi"
+    moved = terms.subst(term, {leaves[4]: terms.atom(leaves[1])})
+    assert moved != term
+    assert terms.origins[0][moved] == "divi"
+
+
+def test_a_commuted_matrix_product_is_one_term() -> None:
+    """Factors of a contraction are ordered again after a substitution."""
+    terms = Terms()
+    a, b, c, d = (terms.leaf("arg", 0, index) for index in range(4))
+    attr = ("mmaf", "f32", 8, (("f16", None), ("f16", None)), ())
+    left = terms.contraction(attr, (a, b, c))
+    assert left == terms.contraction(attr, (b, a, c))
+    moved = terms.subst(left, {a: d})
+    assert moved == terms.contraction(attr, (d, b, c))
+    assert terms.contraction(attr, (a, a, c)) != terms.contraction(attr, (a, b, c))

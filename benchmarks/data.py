@@ -33,6 +33,12 @@ def data_folder() -> Path | None:
     return folder if (folder / "corpus").is_dir() else None
 
 
+def default_folder(name: str) -> Path:
+    """`corpus` or `pairs` of the data folder; without one, this project's own kernels."""
+    folder = data_folder()
+    return folder / name if folder is not None else ROOT / "fixtures" / "kernels"
+
+
 def dumps(folders: list[Path], sample: int | None = None, seed: int = 0) -> list[Path]:
     """All dumps in folders (searched recursively) and files, in order of their path; a seeded sample of
     them."""
@@ -48,7 +54,7 @@ def dumps(folders: list[Path], sample: int | None = None, seed: int = 0) -> list
 
 
 def pairs(folders: list[Path], sample: int | None = None, seed: int = 0) -> list[Pair]:
-    """All folders that hold ref.mlir and gen.mlir."""
+    """All folders that hold ref.mlir and gen.mlir, and this project's own kernels (class "same")."""
     found: list[Pair] = []
     for folder in folders:
         for reference in sorted(folder.rglob("ref.mlir")):
@@ -59,9 +65,24 @@ def pairs(folders: list[Path], sample: int | None = None, seed: int = 0) -> list
             meta_file, launch = home / "meta.json", home / "launch.json"
             meta = json.loads(meta_file.read_text(encoding="utf-8")) if meta_file.exists() else {}
             found.append(Pair(home.name, reference, generated, meta, launch if launch.exists() else None))
+        found += _own_pairs(folder)
     if sample is not None and sample < len(found):
         keep = random.Random(seed).sample(range(len(found)), sample)
         found = [found[index] for index in sorted(keep)]
+    return found
+
+
+def _own_pairs(folder: Path) -> list[Pair]:
+    """Kernels of this project: the Python dump against the Rust one, and the C++ one where there is one."""
+    found: list[Pair] = []
+    for description in sorted(folder.rglob("kernel.toml")):
+        home = description.parent
+        for side, launch in (("rs", "launch.json"), ("cpp", "launch.cpp.json")):
+            generated, launch_file = home / f"{side}.mlir", home / launch
+            if generated.exists() and (home / "py.mlir").exists():
+                meta = {"class": "same", "op": home.name, "why": []}
+                known = launch_file if launch_file.exists() else None
+                found.append(Pair(f"{home.name}-{side}", home / "py.mlir", generated, meta, known))
     return found
 
 

@@ -27,7 +27,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.data import ROOT, data_folder, dumps
+from benchmarks.data import default_folder, dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -222,8 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     if not options.folders:
-        folder = data_folder()
-        options.folders = [folder / "corpus" if folder else ROOT / "fixtures" / "kernels"]
+        options.folders = [default_folder("corpus")]
     seeds = [path.read_bytes() for path in dumps(options.folders) if path.stat().st_size <= SMALL]
     if not seeds:
         raise SystemExit("no dumps that are small enough: see benchmarks/README.md")

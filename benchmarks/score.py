@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.data import Pair, data_folder, dumps, pairs, re_exports
+from benchmarks.data import Pair, default_folder, dumps, pairs, re_exports
 from benchmarks.judge import Found, Outcome, judge_texts
 from benchmarks.mutate import DEFECT, HARMLESS, HINT, Mutant, Rejects, mutants
 from benchmarks.notes import supported
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, help="write the text of missed mutants into this folder")
     options = parser.parse_args(arguments)
     if not options.folders:
-        options.folders = default_folders(options.what)
+        options.folders = [default_folder("pairs" if "pairs" in options.what else "corpus")]
     start = time.perf_counter()
     scores = {
         "corpus": score_corpus,
@@ -67,13 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }[options.what](options)
     print_scores(scores, options, time.perf_counter() - start)
     return 0
-
-
-def default_folders(what: str) -> list[Path]:
-    folder = data_folder()
-    if folder is None:
-        raise SystemExit("no folder given, and no data beside the repository: see benchmarks/README.md")
-    return [folder / ("pairs" if "pairs" in what else "corpus")]
 
 
 def print_scores(scores: list[Tally], options: argparse.Namespace, seconds: float) -> None:

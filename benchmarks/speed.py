@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.data import ROOT, data_folder, dumps
+from benchmarks.data import ROOT, default_folder, dumps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     if not options.folders:
-        folder = data_folder()
-        options.folders = [folder / "corpus" if folder else ROOT / "fixtures" / "kernels"]
+        options.folders = [default_folder("corpus")]
     figures = {"process": measure_process, "batch": measure_batch, "growth": measure_growth}[options.what](
         options
     )

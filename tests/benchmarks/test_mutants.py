@@ -44,9 +44,7 @@ def test_mask_is_dropped_with_its_type() -> None:
         ("div-by.stronger", "div_by<16>", "div_by<32>"),
         ("bounded.stronger", "bounded<0, ?>", "bounded<7, ?>"),
         ("entry-hint.change", "occupancy = 2", "occupancy = 7"),
-        ("latency.add", "token=%0 : tile<8xptr<f32>>, tile<8xf32>, tile<8xi1> ",
-         "token=%0 optimization_hints = <default = {latency = 7}> "
-         ": tile<8xptr<f32>>, tile<8xf32>, tile<8xi1> "),
+        ("latency.add", "%2 token=%0 :", "%2 token=%0 optimization_hints = <default = {latency = 7}> :"),
         ("same.mirror", "cmpi less_than %1, %bcast,", "cmpi greater_than %bcast, %1,"),
         ("same.commute", "addi %bcast_2, %1", "addi %1, %bcast_2"),
         ("ftz.add", "subf %result, %bcast_6 ", "subf %result, %bcast_6 flush_to_zero "),

@@ -128,6 +128,18 @@ def access(
 
 HERE = " // here"
 
+SUMMED = """
+%sum = reduce %v dim=1 identities=[0.0 : f32] : tile<32x32xf32> -> tile<32xf32>
+(%l: tile<f32>, %r: tile<f32>) {
+  %both = addf %l, %r : tile<f32>
+  yield %both : tile<f32>
+}
+%column = reshape %sum : tile<32xf32> -> tile<32x1xf32>
+%sums = broadcast %column : tile<32x1xf32> -> tile<32x32xf32>
+%u = divf %v, %sums : tile<32x32xf32>
+"""
+"""Rows divided by their sums: every lane of a row counts."""
+
 
 def test_a_dim_map_against_a_permutation() -> None:
     """K read transposed by its view, or read straight and permuted."""
@@ -168,12 +180,18 @@ def test_exchanged_indices_are_found_at_the_access() -> None:
     [("", "padding/missing"), ("padding_value = neg_inf, ", "padding/changed"), ("padding_value = nan, ", "padding/changed")],
 )
 def test_padding_of_a_view(padding: str, rule: str) -> None:
-    first = assert_found(access(), access(load=view_type(padding=padding), marks=(HERE, HERE, "", "")), rule)
-    assert first.impact == "bounds"
+    reference = access(lines=SUMMED)
+    generated = access(load=view_type(padding=padding), lines=SUMMED, marks=(HERE, HERE, "", ""))
+    assert assert_found(reference, generated, rule).impact == "bounds"
+
+
+def test_padding_that_is_never_used_is_no_difference() -> None:
+    """The lanes outside are neither stored nor mixed with others."""
+    assert_equal(access(), access(load=view_type(padding="")))
 
 
 def test_added_padding_is_no_danger() -> None:
-    reference, generated = access(load=view_type(padding="")), access()
+    reference, generated = access(load=view_type(padding=""), lines=SUMMED), access(lines=SUMMED)
     assert_found(reference, generated, "padding/extra")
 
 

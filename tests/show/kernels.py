@@ -92,3 +92,24 @@ tensor_view<16x48xf16, strides=[48,1]>>, tile<i32> -> token
   return
 }
 """
+
+GROUPED = """\
+entry @grouped(%a: tile<ptr<f32>>, %m: tile<i32>, %n: tile<i32>) {
+  %c8 = constant <i32: 8> : tile<i32>
+  %c4 = constant <i32: 4> : tile<i32>
+  %bx, %by, %bz = get_tile_block_id : tile<i32>
+  %tv = make_tensor_view %a, shape = [%m, %n], strides = [512, 1] : tile<i32> -> tensor_view<?x?xf32, \
+strides=[512,1]>
+  %pv = make_partition_view %tv : partition_view<tile=(16x16), tensor_view<?x?xf32, strides=[512,1]>>
+  %row = remi %bx, %c8 signed : tile<i32>
+  %first = divi %bx, %c8 signed : tile<i32>
+  for %col in (%first to %n, step %c4) : tile<i32> {
+    %x, %t = load_view_tko weak %pv[%row, %col] : \\
+partition_view<tile=(16x16), tensor_view<?x?xf32, strides=[512,1]>>, tile<i32> -> tile<16x16xf32>, token
+    %y = mulf %x, %x : tile<16x16xf32>
+    %u = store_view_tko weak %y, %pv[%row, %col] token=%t : tile<16x16xf32>, \\
+partition_view<tile=(16x16), tensor_view<?x?xf32, strides=[512,1]>>, tile<i32> -> token
+  }
+  return
+}
+"""

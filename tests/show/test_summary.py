@@ -8,9 +8,10 @@ import pytest
 
 from tileir_diff.dialect import parse_text
 from tileir_diff.dialect.verifier import verify
+from tileir_diff.show.naming import readable
 from tileir_diff.show.summary import summarise
 
-from .kernels import MASKED, PRODUCT, ROWS
+from .kernels import GROUPED, MASKED, PRODUCT, ROWS
 
 
 def kernel(text: str, **options: Any) -> dict[str, Any]:
@@ -136,6 +137,21 @@ def test_without_normal_form_the_rest_is_still_shown(text: str, monkeypatch: pyt
         for key in ("line", "family", "array", "tile", "padding"):
             assert record[key] == known[key]
     assert any("%" in record["at"] for record in summary["memory"])
+
+
+def test_indices_read_as_they_were_written() -> None:
+    """Loop indices and remainders, where the normal form has iteration numbers and quotients."""
+    summary = kernel(GROUPED)
+    assert [record["at"] for record in summary["memory"]] == ["[block.x % 8, it0]"] * 2
+    (loop,) = summary["loops"]
+    assert (loop["lower"], loop["upper"], loop["step"]) == ("block.x/8", "A.shape1", "4")
+
+
+def test_fewer_parentheses() -> None:
+    assert readable("(block.x) / (8)") == "block.x/8"
+    assert readable("16*(block.x) / (8)") == "16*(block.x/8)"
+    assert readable("16*block.x % 8") == "16*(block.x % 8)"
+    assert readable("(a + b) / (8)") == "(a + b) / (8)"
 
 
 def test_entry_selects_one_kernel() -> None:

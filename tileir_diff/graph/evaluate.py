@@ -821,7 +821,7 @@ class Evaluator:
             self._int_op(op, (a, b))
             return
         remainder = terms.sub(a, terms.mul(b, terms.truncdiv(a, b)))
-        if terms.value(b) is None and terms.nonneg(a) and terms.nonneg(b) and len(terms.attr[b]) > 1:
+        if terms.nonneg(a) and terms.nonneg(b) and not terms.nonneg(remainder) and terms.kind[remainder] == "poly":
             terms.assume_range(remainder, 0, None)
         self._set(op, remainder)
 

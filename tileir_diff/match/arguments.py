@@ -226,7 +226,15 @@ class Unifier:
             if kx == "poly" or ky == "poly":
                 work.extend(self._polys(x, y))
                 continue
-            if "and" in (kx, ky) and {kx, ky} <= {"and", "le", "eq", "not", "or"}:
+            if {kx, ky} == {"le", "ult"}:
+                # an unsigned comparison whose operand is not known to be non-negative
+                left, right = (
+                    terms.args[t][0] if terms.kind[t] == "le" else terms.add(terms.sub(*terms.args[t]), terms.one)
+                    for t in (x, y)
+                )
+                work.append((left, right))
+                continue
+            if "and" in (kx, ky) and {kx, ky} <= {"and", "le", "eq", "not", "or", "ult"}:
                 work.extend(self._sets(terms.conjuncts(x), terms.conjuncts(y)))
                 continue
             if kx != ky or (kx == "f" and terms.attr[x][0] != terms.attr[y][0]):

@@ -382,6 +382,9 @@ class Blame:
         ref_atoms, gen_atoms = terms.conjuncts(a), terms.conjuncts(b)
         lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
         added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
+        specific = self._specific(a, b)
+        if specific is not None:
+            return specific
         inbounds = [bool(op is not None and any(op.get("inbounds") or ())) for op in (ref_op, gen_op)]
         if inbounds[1] and not inbounds[0] and lost and not added:
             return self.make("bounds/inbounds", ref_op, gen_op, self._all(lost), "promised in bounds", part="inbounds")
@@ -469,6 +472,9 @@ class Blame:
         specific = self._specific(a, b)
         if specific is not None:
             return specific
+        maps = [getattr(self._view_type(op), "dim_map", None) for op in (ref_op, gen_op)]
+        if None not in maps and maps[0] != maps[1]:
+            return self.make("dim-map/changed", ref_op, gen_op, f"dim_map={list(maps[0])}", f"dim_map={list(maps[1])}", impact="logic")
         rule = "addressing/index"
         blocks_a = frozenset(s for s in terms.symbols[a] if terms.kind[s] == "block")
         blocks_b = frozenset(s for s in terms.symbols[b] if terms.kind[s] == "block")
@@ -520,8 +526,8 @@ class Blame:
             node = work.pop()
             if node in found:
                 continue
-            if terms.kind[node] in ("poly", "div", "tdiv", "iop", "min", "max", "ite", "zext", "wrap"):
-                if terms.kind[node] != "poly":
+            if terms.kind[node] in ("poly", "div", "tdiv", "iop", "min", "max", "ite", "zext", "wrap", *_CONDITIONS):
+                if terms.kind[node] != "poly" and terms.kind[node] not in _CONDITIONS:
                     found.add(node)
                 work.extend(terms.args[node])
         return frozenset(found)
@@ -834,6 +840,7 @@ def _attribute_rule(kind: str) -> str:
     }.get(kind, "arithmetic/op")
 
 
+_CONDITIONS = ("le", "eq", "and", "or", "not", "ult")
 _ABSENT = {"flush_to_zero": "subnormals kept", "propagate_nan": "NaN lost", "rounding": "default", "signed": "signed"}
 
 

@@ -174,6 +174,9 @@ def _roundings(terms: Terms, root: Term) -> dict[str, int]:
         if node in seen or _is_input(terms, node):
             continue
         seen.add(node)
+        if terms.kind[node] == "fc" and _TOLERANCE.get(terms.attr[node][0], 0) > _TOLERANCE["f32"]:
+            name = f"constant {terms.attr[node][0]}"
+            counts[name] = counts.get(name, 0) + 1
         if terms.kind[node] == "f" and terms.attr[node][0] not in _EXACT:
             element = terms.attr[node][1]
             source, target = element if isinstance(element, tuple) else (None, element)

@@ -74,25 +74,25 @@ class Indices:
         """`x - n * (x / n)` as a symbol that is named `x % n`."""
         terms = self.terms
         for mono, coefficient in terms.poly(poly).items():
-            atom = mono[0] if len(mono) == 1 else None
-            if atom is None or terms.kind[atom] != "div":
-                continue
-            numerator, denominator = terms.args[atom]
-            size = terms.value(denominator)
-            if not size or coefficient % size:
-                continue
-            factor = -coefficient // size
-            rest = terms.sub(
-                poly, terms.scale(terms.sub(numerator, terms.scale(terms.atom(atom), size)), factor)
-            )
-            if len(terms.poly(rest)) >= len(terms.poly(poly)) - len(terms.poly(numerator)):
-                continue
-            leaf = terms.leaf("arg", "remainder", (numerator, size))
-            terms.ranges[leaf] = (0, size - 1)
-            shown = show(terms, numerator, self.names | self.known)
-            self.names[leaf] = f"{shown if ' ' not in shown else f'({shown})'} % {size}"
-            return self._remainders(terms.add(rest, terms.scale(terms.atom(leaf), factor)))
+            for atom in mono:
+                if terms.kind[atom] != "div":
+                    continue
+                numerator, denominator = terms.args[atom]
+                size = terms.value(denominator)
+                factor = -coefficient // size if size and len(mono) == 1 and not coefficient % size else 1
+                whole = terms.mul(denominator, terms.atom(atom))
+                rest = terms.sub(poly, terms.scale(terms.sub(numerator, whole), factor))
+                if len(terms.poly(rest)) >= len(terms.poly(poly)) - len(terms.poly(numerator)):
+                    continue
+                leaf = terms.leaf("arg", "remainder", (numerator, denominator))
+                terms.ranges[leaf] = (0, None if size is None else size - 1)
+                self.names[leaf] = f"{self._operand(numerator)} % {self._operand(denominator)}"
+                return self._remainders(terms.add(rest, terms.scale(terms.atom(leaf), factor)))
         return poly
+
+    def _operand(self, term: Term) -> str:
+        shown = show(self.terms, term, self.known | self.names)
+        return f"({shown})" if " " in shown else shown
 
     def _linear(self, loop: Loop, index: Term, poly: Term) -> Term:
         """`a * step * iteration + b` as `a * (index - lower) + b` where step divides it."""

@@ -1,4 +1,7 @@
-"""Shared fixtures. Dumps of other people's kernels are measured on where they are at hand, and never needed."""
+"""Shared fixtures.
+
+Dumps of other people's kernels are measured on where they are at hand, and never needed.
+"""
 
 from __future__ import annotations
 

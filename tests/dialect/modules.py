@@ -90,7 +90,10 @@ assumptions = st.one_of(
 hints = st.lists(
     st.tuples(
         st.sampled_from(["default", "sm_90", "sm_100"]),
-        st.lists(st.tuples(st.sampled_from(["latency", "allow_tma"]), st.integers(0, 9) | st.booleans()), max_size=2)
+        st.lists(
+            st.tuples(st.sampled_from(["latency", "allow_tma"]), st.integers(0, 9) | st.booleans()),
+            max_size=2,
+        )
         .map(dict)
         .map(lambda items: tuple(items.items())),
     ),
@@ -167,7 +170,7 @@ def plain_op(draw: Draw, scope: Scope, spec: OpSpec) -> TileOp:
     result_type: TileIRType | None = None
     for slot in left:
         drawn = draw(views()) if "view" in slot else draw(types)
-        by_group |= {group: drawn for group in slot}
+        by_group |= dict.fromkeys(slot, drawn)
         if "result" in slot or "results" in slot:
             result_type = drawn
     groups: list[list[SSAValue]] = []
@@ -177,9 +180,17 @@ def plain_op(draw: Draw, scope: Scope, spec: OpSpec) -> TileOp:
             count = 1 if operand == "token" else draw(st.integers(0, 1))
             groups.append([scope.value(TOKEN) for _ in range(count)])
             continue
-        count = draw(st.integers(0, 2)) if operand[-1] == "*" else draw(st.integers(0, 1)) if operand[-1] == "?" else 1
+        count = (
+            draw(st.integers(0, 2))
+            if operand[-1] == "*"
+            else draw(st.integers(0, 1))
+            if operand[-1] == "?"
+            else 1
+        )
         drawn = by_group.get(group)
-        groups.append([scope.value(drawn if drawn is not None and count == 1 else draw(types)) for _ in range(count)])
+        groups.append(
+            [scope.value(drawn if drawn is not None and count == 1 else draw(types)) for _ in range(count)]
+        )
     if spec.name == "load_ptr_tko":
         groups[1:3] = draw(masks(scope))
     if result_type is not None:
@@ -215,7 +226,9 @@ def custom_op(draw: Draw, scope: Scope, short: str, depth: int) -> TileOp:
         view = draw(tensor_views())
         index = Tile((), SCALARS["i32"])
         chosen = {"static_shape": value(view.shape), "static_strides": value(view.strides)}
-        dynamic = [[scope.value(index) for extent in part if extent is None] for part in (view.shape, view.strides)]
+        dynamic = [
+            [scope.value(index) for extent in part if extent is None] for part in (view.shape, view.strides)
+        ]
         return op_class(short).build([[scope.value(draw(tiles()))], *dynamic], [view], chosen)
     if short in ("reduce", "scan"):
         operands = [scope.value(draw(numbers)) for _ in range(draw(st.integers(1, 2)))]
@@ -224,7 +237,9 @@ def custom_op(draw: Draw, scope: Scope, short: str, depth: int) -> TileOp:
         )
         inner = [Tile((), operand.type.element) for operand in operands for _ in range(2)]  # type: ignore[union-attr]
         results = [draw(types) for _ in operands]
-        return op_class(short).build([operands], results, chosen, [region(draw, scope, inner, "yield", depth)])
+        return op_class(short).build(
+            [operands], results, chosen, [region(draw, scope, inner, "yield", depth)]
+        )
     carried = [draw(types | st.just(TOKEN)) for _ in range(draw(st.integers(0, 2)))]
     inits = [scope.value(type_) for type_ in carried]
     if short == "for":
@@ -267,7 +282,10 @@ def modules(draw: Draw) -> ModuleOp:
     top = new_block(())
     if draw(st.booleans()):
         type_ = draw(numbers)
-        chosen = draw(properties(OPS["global"])) | {"value": value(draw(literals(type_))), "type": value(type_)}
+        chosen = draw(properties(OPS["global"])) | {
+            "value": value(draw(literals(type_))),
+            "type": value(type_),
+        }
         top.add_op(op_class("global").build((), (), chosen))
     for _ in range(draw(st.integers(1, 2))):
         scope = Scope(draw)

@@ -1,5 +1,7 @@
 """Single ops for tests: one line each, every op of the tables, with the values that they use."""
 
+# ruff: noqa: E501  (IR stands here as it is printed)
+
 from __future__ import annotations
 
 from tileir_diff.dialect import parse_text
@@ -120,35 +122,57 @@ LINES = [
     '%0 = print_tko "hello" -> token',
     'assert %b, "no \\22good\\22 \\\\ \\C3\\A9" : tile<i1>',
     "%x, %y = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token",
-    "%x, %y = load_ptr_tko acquire sys %p, %b, %f token=%t optimization_hints = <sm_100 = {latency = 3}, "
-    "sm_120 = {latency = 7}> : tile<ptr<f32>>, tile<i1>, tile<f32> -> tile<f32>, token",
+    (
+        "%x, %y = load_ptr_tko acquire sys %p, %b, %f token=%t optimization_hints = <sm_100 = {latency = 3}, "
+        "sm_120 = {latency = 7}> : tile<ptr<f32>>, tile<i1>, tile<f32> -> tile<f32>, token"
+    ),
     "%0 = store_ptr_tko release tl_blk %p, %f, %b token=%t : tile<ptr<f32>>, tile<f32>, tile<i1> -> token",
     "%0 = alloca num_elem = 64, alignment = 128 global : tile<ptr<f32>>",
     "%0 = alloca num_elem = 64, alignment = 128 : tile<ptr<f32>>",
-    "%0 = make_tensor_view %p, shape = [%i, 8], strides = [8, 1] : tile<i32> -> "
-    "tensor_view<?x8xf32, strides=[8,1]>",
+    (
+        "%0 = make_tensor_view %p, shape = [%i, 8], strides = [8, 1] : tile<i32> -> "
+        "tensor_view<?x8xf32, strides=[8,1]>"
+    ),
     "%0 = make_tensor_view %p, shape = [], strides = [] : tensor_view<f32>",
-    "%0 = make_partition_view %tv : partition_view<tile=(4x2), padding_value = neg_zero, "
-    "tensor_view<64x128xf32, strides=[128,1]>, dim_map=[1, 0]>",
-    "%0 = make_strided_view %tv : strided_view<tile=(4x2), traversal_strides=[4,3], padding_value = nan, "
-    "tensor_view<64x128xf32, strides=[128,1]>, dim_map=[1, 0]>",
-    "%0 = make_gather_scatter_view %tv : gather_scatter_view<tile=(8x64), "
-    "tensor_view<64x128xf32, strides=[128,1]>, sparse_dim=0>",
-    "%0:2 = get_index_space_shape %part : "
-    "partition_view<tile=(4x2), tensor_view<64x128xf32, strides=[128,1]>> -> tile<i64>",
+    (
+        "%0 = make_partition_view %tv : partition_view<tile=(4x2), padding_value = neg_zero, "
+        "tensor_view<64x128xf32, strides=[128,1]>, dim_map=[1, 0]>"
+    ),
+    (
+        "%0 = make_strided_view %tv : strided_view<tile=(4x2), traversal_strides=[4,3], padding_value = nan, "
+        "tensor_view<64x128xf32, strides=[128,1]>, dim_map=[1, 0]>"
+    ),
+    (
+        "%0 = make_gather_scatter_view %tv : gather_scatter_view<tile=(8x64), "
+        "tensor_view<64x128xf32, strides=[128,1]>, sparse_dim=0>"
+    ),
+    (
+        "%0:2 = get_index_space_shape %part : "
+        "partition_view<tile=(4x2), tensor_view<64x128xf32, strides=[128,1]>> -> tile<i64>"
+    ),
     "%0:2 = get_tensor_shape %tv : tensor_view<64x128xf32, strides=[128,1]> -> tile<i32>",
-    "%x, %y = load_view_tko relaxed device %part[%i, %i] token = %t optimization_hints = "
-    "<default = {latency = 7}, sm_100 = {allow_tma = false, latency = 3}> inbounds = [true, false] : "
-    "partition_view<tile=(4x2), tensor_view<64x128xf32, strides=[128,1]>>, tile<i32> -> tile<4x2xf32>, token",
-    "%x, %y = load_view_tko weak %rows[%iv, %i] : gather_scatter_view<tile=(4x2), "
-    "tensor_view<64x128xf32, strides=[128,1]>, sparse_dim=0>, tile<4xi32>, tile<i32> -> tile<4x2xf32>, token",
-    "%0 = store_view_tko weak %r, %part[%i, %i] token = %t : tile<4x2xf32>, "
-    "partition_view<tile=(4x2), tensor_view<64x128xf32, strides=[128,1]>>, tile<i32> -> token",
-    "%x, %y = atomic_cas_tko acq_rel sys %pi, %i, %i, %b token=%t : tile<ptr<i32>>, tile<i32>, tile<i1> -> "
-    "tile<i32>, token",
+    (
+        "%x, %y = load_view_tko relaxed device %part[%i, %i] token = %t optimization_hints = "
+        "<default = {latency = 7}, sm_100 = {allow_tma = false, latency = 3}> inbounds = [true, false] : "
+        "partition_view<tile=(4x2), tensor_view<64x128xf32, strides=[128,1]>>, tile<i32> -> tile<4x2xf32>, token"
+    ),
+    (
+        "%x, %y = load_view_tko weak %rows[%iv, %i] : gather_scatter_view<tile=(4x2), "
+        "tensor_view<64x128xf32, strides=[128,1]>, sparse_dim=0>, tile<4xi32>, tile<i32> -> tile<4x2xf32>, token"
+    ),
+    (
+        "%0 = store_view_tko weak %r, %part[%i, %i] token = %t : tile<4x2xf32>, "
+        "partition_view<tile=(4x2), tensor_view<64x128xf32, strides=[128,1]>>, tile<i32> -> token"
+    ),
+    (
+        "%x, %y = atomic_cas_tko acq_rel sys %pi, %i, %i, %b token=%t : tile<ptr<i32>>, tile<i32>, tile<i1> -> "
+        "tile<i32>, token"
+    ),
     "%x, %y = atomic_rmw_tko relaxed device %p, addf, %f : tile<ptr<f32>>, tile<f32> -> tile<f32>, token",
-    "%0 = atomic_red_view_tko relaxed tl_blk %part[%i, %i], addf, %r token = %t : tile<4x2xf32>, "
-    "partition_view<tile=(4x2), tensor_view<64x128xf32, strides=[128,1]>>, tile<i32> -> token",
+    (
+        "%0 = atomic_red_view_tko relaxed tl_blk %part[%i, %i], addf, %r token = %t : tile<4x2xf32>, "
+        "partition_view<tile=(4x2), tensor_view<64x128xf32, strides=[128,1]>>, tile<i32> -> token"
+    ),
 ]
 
 # Ops with regions, as the printer writes them inside an entry.

@@ -1,8 +1,8 @@
 """Structural equality: sees every difference but names, positions and spelling."""
 
 import pytest
-from tests.dialect.snippets import LINES, module_of
 
+from tests.dialect.snippets import LINES, module_of
 from tileir_diff.dialect.equality import structurally_equal
 
 
@@ -20,16 +20,23 @@ from tileir_diff.dialect.equality import structurally_equal
         ("%0 = iota : tile<4xi32>", "%0 = iota : tile<4xi32>\n%1 = iota : tile<4xi32>"),
         ("if %b {\n}", "if %b {\n} else {\n}"),
         ("if %b {\n return\n}", "if %b {\n}"),
-        ("for %n in (%i to %i, step %i) : tile<i32> {\n}", "for unsigned %n in (%i to %i, step %i) : tile<i32> {\n}"),
+        (
+            "for %n in (%i to %i, step %i) : tile<i32> {\n}",
+            "for unsigned %n in (%i to %i, step %i) : tile<i32> {\n}",
+        ),
         (
             "%x, %y = load_ptr_tko weak %p, %b : tile<ptr<f32>>, tile<i1> -> tile<f32>, token",
             "%x, %y = load_ptr_tko weak %p, %f : tile<ptr<f32>>, tile<f32> -> tile<f32>, token",
         ),
         (
-            "%x = reduce %fv dim=0 identities=[0.0 : f32] : tile<4xf32> -> tile<f32>\n"
-            "(%q: tile<f32>, %w: tile<f32>) {\n yield %q : tile<f32>\n}",
-            "%x = reduce %fv dim=0 identities=[0.0 : f32] : tile<4xf32> -> tile<f32>\n"
-            "(%q: tile<f32>, %w: tile<f32>) {\n yield %w : tile<f32>\n}",
+            (
+                "%x = reduce %fv dim=0 identities=[0.0 : f32] : tile<4xf32> -> tile<f32>\n"
+                "(%q: tile<f32>, %w: tile<f32>) {\n yield %q : tile<f32>\n}"
+            ),
+            (
+                "%x = reduce %fv dim=0 identities=[0.0 : f32] : tile<4xf32> -> tile<f32>\n"
+                "(%q: tile<f32>, %w: tile<f32>) {\n yield %w : tile<f32>\n}"
+            ),
         ),
     ],
 )

@@ -5,7 +5,16 @@ import sys
 
 import pytest
 
-HEAVY = ("xdsl.irdl", "xdsl.dialects.builtin", "xdsl.printer", "xdsl.parser", "networkx", "torch", "rich", "subprocess")
+HEAVY = (
+    "xdsl.irdl",
+    "xdsl.dialects.builtin",
+    "xdsl.printer",
+    "xdsl.parser",
+    "networkx",
+    "torch",
+    "rich",
+    "subprocess",
+)
 
 
 @pytest.mark.parametrize("module", HEAVY)

@@ -1,8 +1,8 @@
 """Every op of the tables: reads, prints the same, and is the same again."""
 
 import pytest
-from tests.dialect.snippets import BLOCKS, LINES, first, module_of, wrap
 
+from tests.dialect.snippets import BLOCKS, LINES, first, module_of, wrap
 from tileir_diff.dialect import CUDA_TILE, parse_text
 from tileir_diff.dialect.equality import structurally_equal
 from tileir_diff.dialect.ops import OPS
@@ -45,7 +45,9 @@ def test_dialect_object_lists_ops_and_types() -> None:
     dialect = CUDA_TILE()
     names = {operation.name for operation in dialect.operations}
     assert {f"cuda_tile.{short}" for short in OPS} == names
-    assert {"cuda_tile.tile", "cuda_tile.token", "cuda_tile.scalar"} <= {item.name for item in dialect.attributes}
+    assert {"cuda_tile.tile", "cuda_tile.token", "cuda_tile.scalar"} <= {
+        item.name for item in dialect.attributes
+    }
 
 
 @pytest.mark.parametrize(
@@ -104,8 +106,10 @@ def test_unknown_groups_and_attributes_are_absent() -> None:
             {},
         ),
         (
-            "%x, %y = load_ptr_tko weak %p optimization_hints = <default = {}, sm_90 = {latency = 3}> : "
-            "tile<ptr<f32>> -> tile<f32>, token",
+            (
+                "%x, %y = load_ptr_tko weak %p optimization_hints = <default = {}, sm_90 = {latency = 3}> : "
+                "tile<ptr<f32>> -> tile<f32>, token"
+            ),
             "hints",
             {"sm_90": {"latency": 3}},
         ),
@@ -146,7 +150,11 @@ def test_inbounds_that_promise_nothing_are_the_default() -> None:
         ("%0 = constant <i8: [1, 2, 3]> : tile<2xi8>", 22, "expected 2 elements"),
         ("%0 = constant <i8: [1, 2]> : tile<2x1xi8>", 23, "different ranks"),
         ("%0 = permute %m : tile<8x2xf32> -> tile<2x8xf32>", 8, "permute needs its permutation"),
-        ("%0 = cat %fv, %fv dim = x : tile<4xf32>, tile<4xf32> -> tile<8xf32>", 27, "expected a whole number"),
+        (
+            "%0 = cat %fv, %fv dim = x : tile<4xf32>, tile<4xf32> -> tile<8xf32>",
+            27,
+            "expected a whole number",
+        ),
         ("%0 = cat %fv, %fv axis = 0 : tile<4xf32>, tile<4xf32> -> tile<8xf32>", 21, "unexpected 'axis ='"),
         ("%0 = assume even<2>, %i : tile<i32>", 15, "unknown predicate 'even'"),
         ("%a, %b = negf %fv : tile<4xf32>", 3, "negf has 1 result, 2 named"),

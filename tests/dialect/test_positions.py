@@ -1,8 +1,10 @@
 """Where ops and their parts stand in the dump and in the kernel's source."""
 
-import pytest
-from tests.dialect.snippets import BLOCKS, LINES, first, module_of
+# ruff: noqa: E501  (IR stands here as it is printed)
 
+import pytest
+
+from tests.dialect.snippets import BLOCKS, LINES, first, module_of
 from tileir_diff.dialect import parse_text
 from tileir_diff.dialect.ir import SourceLoc, TileOp
 from tileir_diff.syntax.source import Span
@@ -34,8 +36,10 @@ def part(op: TileOp, name: str) -> str | None:
             },
         ),
         (
-            "%x, %y = load_ptr_tko acquire sys %p, %b, %f token=%t optimization_hints = <sm_100 = {latency = 3}> : "
-            "tile<ptr<f32>>, tile<i1>, tile<f32> -> tile<f32>, token",
+            (
+                "%x, %y = load_ptr_tko acquire sys %p, %b, %f token=%t optimization_hints = <sm_100 = {latency = 3}> : "
+                "tile<ptr<f32>>, tile<i1>, tile<f32> -> tile<f32>, token"
+            ),
             {
                 "results": "%x, %y",
                 "source": "%p",
@@ -64,8 +68,10 @@ def part(op: TileOp, name: str) -> str | None:
         ("%0 = constant <i32: 42> : tile<4xi32>", {"value": "<i32: 42>"}),
         ("%0 = assume div_by<16>, %i : tile<i32>", {"assumption": "div_by<16>", "value": "%i"}),
         (
-            "%0 = make_tensor_view %p, shape = [%i, 8], strides = [8, 1] : tile<i32> -> "
-            "tensor_view<?x8xf32, strides=[8,1]>",
+            (
+                "%0 = make_tensor_view %p, shape = [%i, 8], strides = [8, 1] : tile<i32> -> "
+                "tensor_view<?x8xf32, strides=[8,1]>"
+            ),
             {"base": "%p", "shape": "[%i, 8]", "strides": "[8, 1]"},
         ),
         ('assert %b, "message" : tile<i1>', {"condition": "%b", "message": '"message"'}),

@@ -2,9 +2,9 @@
 
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+
 from tests.dialect.modules import modules
 from tests.dialect.snippets import module_of
-
 from tileir_diff.dialect import parse_text
 from tileir_diff.dialect.equality import structurally_equal
 from tileir_diff.dialect.ir import ModuleOp
@@ -49,5 +49,9 @@ def test_values_without_names_are_numbered() -> None:
 
 def test_wrapper_is_printed_only_for_what_it_holds() -> None:
     assert print_module(parse_text("module {\n  entry @k() {\n  }\n}")).startswith("entry @k() {")
-    named = print_module(parse_text('cuda_tile.module @m attributes {producer = "a\\22b"} {\n  entry @k() {\n  }\n}'))
-    assert named.startswith('cuda_tile.module @m attributes {producer = "a\\22b"} {\n  entry @k() {\n    return')
+    named = print_module(
+        parse_text('cuda_tile.module @m attributes {producer = "a\\22b"} {\n  entry @k() {\n  }\n}')
+    )
+    assert named.startswith(
+        'cuda_tile.module @m attributes {producer = "a\\22b"} {\n  entry @k() {\n    return'
+    )

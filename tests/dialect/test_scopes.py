@@ -1,5 +1,7 @@
 """Names: regions have their own, packs are numbered, entries see nothing from outside."""
 
+# ruff: noqa: E501  (IR stands here as it is printed)
+
 import pytest
 
 from tileir_diff.dialect import parse_text
@@ -76,7 +78,9 @@ def test_plain_names_may_be_written_with_their_number() -> None:
     assert second.operands[0] is first.results[0]
 
 
-@pytest.mark.parametrize("name", ["cst_-1_i8", "cst_-9223372036854775808_i64", "0", "a.b$c-d", "assume_assume_4"])
+@pytest.mark.parametrize(
+    "name", ["cst_-1_i8", "cst_-9223372036854775808_i64", "0", "a.b$c-d", "assume_assume_4"]
+)
 def test_names_are_kept_as_printed(name: str) -> None:
     (op,) = parse_text(f"%{name} = make_token : token").inner()
     assert op.results[0].name_hint == name

@@ -1,5 +1,7 @@
 """Types: every spelling reads, and prints as the 13.4 disassembler prints it."""
 
+# ruff: noqa: E501  (IR stands here as it is printed)
+
 import pytest
 
 from tileir_diff.dialect.types import (
@@ -53,7 +55,10 @@ def test_round_trip(text: str) -> None:
         ("tile<4xf8e4m3fn>", "tile<4xf8E4M3FN>"),
         ("tile<4xF4E2M1FN>", "tile<4xf4E2M1FN>"),
         ("tile<4xf8e5m3fnu>", "tile<4xfnv8E5M3FNU>"),
-        (f"partition_view<tile=(4x2),\n  !cuda_tile.{VIEW}, dim_map=[0, 1]>", f"partition_view<tile=(4x2), {VIEW}>"),
+        (
+            f"partition_view<tile=(4x2),\n  !cuda_tile.{VIEW}, dim_map=[0, 1]>",
+            f"partition_view<tile=(4x2), {VIEW}>",
+        ),
         (
             "strided_view<tile=(4), padding_value = nan, traversal_strides=[4], tensor_view<4xf32, strides=[1]>>",
             "strided_view<tile=(4), traversal_strides=[4], padding_value = nan, tensor_view<4xf32, strides=[1]>>",
@@ -73,7 +78,9 @@ def test_fields() -> None:
     assert parse_type("tile<4x8xf32>") == Tile((4, 8), f32)
     assert parse_type("tile<4xptr<f32>>") == Tile((4,), Ptr(f32))
     assert parse_type(f"partition_view<tile=(4x2), {VIEW}>") == PartitionView((4, 2), None, view, (0, 1))
-    strided = f"strided_view<tile=(4x2), traversal_strides=[4,3], padding_value = nan, {VIEW}, dim_map=[1, 0]>"
+    strided = (
+        f"strided_view<tile=(4x2), traversal_strides=[4,3], padding_value = nan, {VIEW}, dim_map=[1, 0]>"
+    )
     assert parse_type(strided) == StridedView((4, 2), (4, 3), "nan", view, (1, 0))
     assert parse_type("token") is TOKEN
     assert (f32.bits, f32.is_float, f32.is_int) == (32, True, False)

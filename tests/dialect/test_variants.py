@@ -1,8 +1,10 @@
 """The same kernel in other spellings: MLIR tools, generic form, the cuTile Rust printer, older versions."""
 
-import pytest
-from tests.dialect.snippets import first, module_of, wrap
+# ruff: noqa: E501  (IR stands here as it is printed)
 
+import pytest
+
+from tests.dialect.snippets import first, module_of, wrap
 from tileir_diff.dialect import parse_text
 from tileir_diff.dialect.equality import structurally_equal
 from tileir_diff.dialect.ir import ModuleOp
@@ -124,7 +126,10 @@ def test_builtin_module_may_have_a_name_of_its_own() -> None:
     [
         ("%0 = pow %fv, %fv : tile<4xf32>", "%0 = fpowf %fv, %fv : tile<4xf32>"),
         ('print "x %d", %i : tile<i32>', '%0 = print_tko "x %d", %i : tile<i32> -> token'),
-        ("%0 = addi %iv, %iv overflow nsw : tile<4xi32>", "%0 = addi %iv, %iv overflow<no_signed_wrap> : tile<4xi32>"),
+        (
+            "%0 = addi %iv, %iv overflow nsw : tile<4xi32>",
+            "%0 = addi %iv, %iv overflow<no_signed_wrap> : tile<4xi32>",
+        ),
         ("%0 = negi %iv {overflow = 3} : tile<4xi32>", "%0 = negi %iv overflow<no_wrap> : tile<4xi32>"),
         ("%0 = exp %fv {rounding_mode = 5} : tile<4xf32>", "%0 = exp %fv : tile<4xf32>"),
         (
@@ -136,14 +141,20 @@ def test_builtin_module_may_have_a_name_of_its_own() -> None:
             "%0 = assume div_by<16>, %i : tile<i32>",
         ),
         (
-            "%x, %y = atomic_rmw_tko relaxed device %p, %f, %b, %t {mode = 4} : tile<ptr<f32>>, tile<f32>, tile<i1>, "
-            "token -> tile<f32>, token",
-            "%x, %y = atomic_rmw_tko relaxed device %p, addf, %f, %b token=%t : tile<ptr<f32>>, tile<f32>, tile<i1> "
-            "-> tile<f32>, token",
+            (
+                "%x, %y = atomic_rmw_tko relaxed device %p, %f, %b, %t {mode = 4} : tile<ptr<f32>>, tile<f32>, tile<i1>, "
+                "token -> tile<f32>, token"
+            ),
+            (
+                "%x, %y = atomic_rmw_tko relaxed device %p, addf, %f, %b token=%t : tile<ptr<f32>>, tile<f32>, tile<i1> "
+                "-> tile<f32>, token"
+            ),
         ),
         (
-            "%x, %y = atomic_cas_tko relaxed sys %pi, %i, %i token=%t : tile<ptr<i32>>, tile<i32>, tile<i32>, token "
-            "-> tile<i32>, token",
+            (
+                "%x, %y = atomic_cas_tko relaxed sys %pi, %i, %i token=%t : tile<ptr<i32>>, tile<i32>, tile<i32>, token "
+                "-> tile<i32>, token"
+            ),
             "%x, %y = atomic_cas_tko relaxed sys %pi, %i, %i token=%t : tile<ptr<i32>>, tile<i32> -> tile<i32>, token",
         ),
         (
@@ -151,23 +162,37 @@ def test_builtin_module_may_have_a_name_of_its_own() -> None:
             '%0 = print_tko "a\\0A\\C3\\A9", %f token=%t : tile<f32> -> token',
         ),
         (
-            "%x, %y = load_view_tko weak %rows[%iv, %i] : gather_scatter_view<tile=(4x2), "
-            "tensor_view<64x128xf32, strides=[128,1]>, sparse_dim=0>, tile<4xi32> -> tile<4x2xf32>, token",
-            "%x, %y = load_view_tko weak %rows[%iv, %i] : gather_scatter_view<tile=(4x2), "
-            "tensor_view<64x128xf32, strides=[128,1]>, sparse_dim=0>, tile<4xi32>, tile<i32> -> tile<4x2xf32>, token",
+            (
+                "%x, %y = load_view_tko weak %rows[%iv, %i] : gather_scatter_view<tile=(4x2), "
+                "tensor_view<64x128xf32, strides=[128,1]>, sparse_dim=0>, tile<4xi32> -> tile<4x2xf32>, token"
+            ),
+            (
+                "%x, %y = load_view_tko weak %rows[%iv, %i] : gather_scatter_view<tile=(4x2), "
+                "tensor_view<64x128xf32, strides=[128,1]>, sparse_dim=0>, tile<4xi32>, tile<i32> -> tile<4x2xf32>, token"
+            ),
         ),
         (
-            "%x = reduce %m dim=1 identities=[0] : tile<8x2xf32> -> tile<8xf32> {\n^bb0(%q: tile<f32>, %w: tile<f32>):\n"
-            " yield %q : tile<f32>\n}",
-            "%x = reduce %m dim=1 identities=[0.0 : f32] : tile<8x2xf32> -> tile<8xf32>\n"
-            "(%q: tile<f32>, %w: tile<f32>) {\n yield %q : tile<f32>\n}",
+            (
+                "%x = reduce %m dim=1 identities=[0] : tile<8x2xf32> -> tile<8xf32> {\n^bb0(%q: tile<f32>, %w: tile<f32>):\n"
+                " yield %q : tile<f32>\n}"
+            ),
+            (
+                "%x = reduce %m dim=1 identities=[0.0 : f32] : tile<8x2xf32> -> tile<8xf32>\n"
+                "(%q: tile<f32>, %w: tile<f32>) {\n yield %q : tile<f32>\n}"
+            ),
         ),
-        ("%x = cuda_tile.loop : tile<f32> {\n break %f : tile<f32>\n}", "%x = loop : tile<f32> {\n break %f : tile<f32>\n}"),
+        (
+            "%x = cuda_tile.loop : tile<f32> {\n break %f : tile<f32>\n}",
+            "%x = loop : tile<f32> {\n break %f : tile<f32>\n}",
+        ),
         ("make_token : token", "%0 = make_token : token"),
         ("%0:1 = make_token : token", "%0 = make_token : token"),
         ("if %b {\n} else {\n} {a.b = 1}", "if %b {\n} else {\n}"),
         ("if %b {\n yield\n}", "if %b {\n}"),
-        ("for %n in (%i to %i, step %i) : tile<i32> {\n continue\n}", "for %n in (%i to %i, step %i) : tile<i32> {\n}"),
+        (
+            "for %n in (%i to %i, step %i) : tile<i32> {\n continue\n}",
+            "for %n in (%i to %i, step %i) : tile<i32> {\n}",
+        ),
     ],
 )
 def test_same_op(text: str, same: str) -> None:
@@ -245,7 +270,9 @@ def test_nothing_is_lost_by_the_disassembler() -> None:
 
 def test_left_out_ops_name_the_way_out() -> None:
     with pytest.raises(InputError, match="export bytecode and disassemble") as caught:
-        parse_text("cuda_tile.module @m {\n  entry @k() {\n    %0 = alloca <structural-op>\n    return\n  }\n}")
+        parse_text(
+            "cuda_tile.module @m {\n  entry @k() {\n    %0 = alloca <structural-op>\n    return\n  }\n}"
+        )
     assert (caught.value.line, caught.value.column) == (3, 17)
 
 
@@ -256,14 +283,28 @@ def test_left_out_ops_name_the_way_out() -> None:
     ("text", "message"),
     [
         ('%0 = "cuda_tile.addf"(%fv) : (tile<4xf32>) -> tile<4xf32>', "1 operands do not fit addf"),
-        ('%0 = "cuda_tile.addf"(%fv, %fv) : (tile<4xf32>) -> tile<4xf32>', "expected 2 operand types, found 1"),
-        ('%0 = "cuda_tile.negf"(%fv) : (tile<f32>) -> tile<f32>', "has type tile<4xf32>, but is used as tile<f32>"),
-        ('%0 = "cuda_tile.negf"(%fv) <{speed = 1}> : (tile<4xf32>) -> tile<4xf32>', "negf has no attribute 'speed'"),
-        ('%0 = "cuda_tile.exp"(%fv) {rounding_mode = 99 : i32} : (tile<4xf32>) -> tile<4xf32>', "has no value 99"),
+        (
+            '%0 = "cuda_tile.addf"(%fv, %fv) : (tile<4xf32>) -> tile<4xf32>',
+            "expected 2 operand types, found 1",
+        ),
+        (
+            '%0 = "cuda_tile.negf"(%fv) : (tile<f32>) -> tile<f32>',
+            "has type tile<4xf32>, but is used as tile<f32>",
+        ),
+        (
+            '%0 = "cuda_tile.negf"(%fv) <{speed = 1}> : (tile<4xf32>) -> tile<4xf32>',
+            "negf has no attribute 'speed'",
+        ),
+        (
+            '%0 = "cuda_tile.exp"(%fv) {rounding_mode = 99 : i32} : (tile<4xf32>) -> tile<4xf32>',
+            "has no value 99",
+        ),
         ('"arith.addf"(%fv, %fv) : (tile<4xf32>, tile<4xf32>) -> ()', "unknown op"),
         (
-            '%x, %y = "cuda_tile.load_ptr_tko"(%p, %b) <{memory_ordering_semantics = 0 : i32}> : '
-            "(tile<ptr<f32>>, tile<i1>) -> (tile<f32>, token)",
+            (
+                '%x, %y = "cuda_tile.load_ptr_tko"(%p, %b) <{memory_ordering_semantics = 0 : i32}> : '
+                "(tile<ptr<f32>>, tile<i1>) -> (tile<f32>, token)"
+            ),
             "operandSegmentSizes",
         ),
     ],

@@ -27,7 +27,9 @@ def test_format(text: str, format_: str) -> None:
     assert detect_format(text) == format_
 
 
-@pytest.mark.parametrize("text", ["\n" * 200_000, " " * 200_000, "entry @" * 50_000, '"cuda_tile.' * 50_000, "loc(" * 50_000])
+@pytest.mark.parametrize(
+    "text", ["\n" * 200_000, " " * 200_000, "entry @" * 50_000, '"cuda_tile.' * 50_000, "loc(" * 50_000]
+)
 def test_takes_linear_time(text: str) -> None:
     start = time.process_time()
     detect_format(text)

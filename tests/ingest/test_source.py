@@ -31,7 +31,12 @@ def test_text(tmp_path: Path) -> None:
     path = tmp_path / "k.mlir"
     path.write_text(TEXT)
     source = read_source(path)
-    assert (source.path, source.text, source.format, source.bytecode) == (str(path), TEXT, "disassembly", False)
+    assert (source.path, source.text, source.format, source.bytecode) == (
+        str(path),
+        TEXT,
+        "disassembly",
+        False,
+    )
 
 
 def test_byte_order_mark_and_line_ends(tmp_path: Path) -> None:
@@ -79,7 +84,8 @@ def test_path_that_is_none() -> None:
 
 
 def test_bytecode_is_known_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tool(tmp_path, 'test "$1" = -g && test -s "$2" && printf "entry @k() {\\n  return loc(#loc)\\n}\\n#loc = loc(unknown)\\n"')
+    dump = "entry @k() {\\n  return loc(#loc)\\n}\\n#loc = loc(unknown)\\n"
+    tool(tmp_path, f'test "$1" = -g && test -s "$2" && printf "{dump}"')
     monkeypatch.setenv("TILEIR_TOOLCHAIN", str(tmp_path))
     path = tmp_path / "any.name"
     path.write_bytes(MAGIC + b"\x0d\x04 and so on")
@@ -101,12 +107,17 @@ def test_no_disassembler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("echo 'error: error at offset 12: unsupported Tile version' >&2; exit 3", "offset 12: unsupported Tile version"),
+        (
+            "echo 'error: error at offset 12: unsupported Tile version' >&2; exit 3",
+            "offset 12: unsupported Tile version",
+        ),
         ("exit 7", "exit status 7, no message"),
         ("exit 0", "exit status 0, no message"),
     ],
 )
-def test_refusing_disassembler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str) -> None:
+def test_refusing_disassembler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
+) -> None:
     tool(tmp_path, script)
     monkeypatch.setenv("TILEIR_TOOLCHAIN", str(tmp_path))
     path = tmp_path / "k.tilebc"

@@ -104,10 +104,10 @@ strides=[512,1]>
   %row = remi %bx, %c8 signed : tile<i32>
   %first = divi %bx, %c8 signed : tile<i32>
   for %col in (%first to %n, step %c4) : tile<i32> {
-    %x, %t = load_view_tko weak %pv[%row, %col] : \\
+    %x, %t = load_view_tko weak %pv[%row, %col] : \
 partition_view<tile=(16x16), tensor_view<?x?xf32, strides=[512,1]>>, tile<i32> -> tile<16x16xf32>, token
     %y = mulf %x, %x : tile<16x16xf32>
-    %u = store_view_tko weak %y, %pv[%row, %col] token=%t : tile<16x16xf32>, \\
+    %u = store_view_tko weak %y, %pv[%row, %col] token=%t : tile<16x16xf32>, \
 partition_view<tile=(16x16), tensor_view<?x?xf32, strides=[512,1]>>, tile<i32> -> token
   }
   return

@@ -31,8 +31,11 @@ def ops(text: str) -> list[str]:
         ("if %c {\n}\nelse {\n}\nreturn", ["if", "return"]),
         ("if %c { return } else { return }", ["if"]),
         ("return {a.b = 1}", ["return"]),
-        ("%0 = reduce %x dim=0 : t -> t \n  (%a: t, %b: t) {\n yield %a : t\n }\nreturn", ["reduce", "return"]),
-        ("#a = loc(unknown)\nreturn loc(#a)\n#b = #cuda_tile.di_file<\"a\" in \"b\">", ["return"]),
+        (
+            "%0 = reduce %x dim=0 : t -> t \n  (%a: t, %b: t) {\n yield %a : t\n }\nreturn",
+            ["reduce", "return"],
+        ),
+        ('#a = loc(unknown)\nreturn loc(#a)\n#b = #cuda_tile.di_file<"a" in "b">', ["return"]),
         ("!t = !cuda_tile.tile<f32>\nreturn", ["return"]),
     ],
 )
@@ -53,7 +56,9 @@ def test_results() -> None:
 
 def test_items_keep_their_kind() -> None:
     (node,) = parse_file_syntax(SourceText("x %v[%i, %j] token = %t, <i32: 1> {a = b} @s (%q)")).ops
-    kinds = [type(item).__name__ if isinstance(item, Pair | Listing | Group) else item.type for item in node.items]
+    kinds = [
+        type(item).__name__ if isinstance(item, Pair | Listing | Group) else item.type for item in node.items
+    ]
     assert kinds == ["SSA", "Listing", "Pair", "ANGLE", "DICT", "SYMBOL", "Group"]
 
 
@@ -97,7 +102,12 @@ def test_terms() -> None:
     terms = parse_body("tile=(4x8), padding_value = zero, tensor_view<?xf32, strides=[1]>, dim_map=[1, 0]")
     assert [term.key for term in terms] == ["tile", "padding_value", "", "dim_map"]
     assert parse_body("") == []
-    assert [str(value) for value in parse_body("4, every 4 along 0")[1].values] == ["every", "4", "along", "0"]
+    assert [str(value) for value in parse_body("4, every 4 along 0")[1].values] == [
+        "every",
+        "4",
+        "along",
+        "0",
+    ]
 
 
 def test_terms_say_where_they_are_wrong() -> None:

@@ -18,7 +18,7 @@ from tileir_diff.match.arguments import Binding
 from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.effects import EffectMatch, EffectPair, block_only, match_effects
 from tileir_diff.match.hints import compare_hints
-from tileir_diff.match.locate import overflow_promises, place, settled_promises
+from tileir_diff.match.locate import overflow_promises, place, settled_promises, unshared_overflow
 from tileir_diff.match.model import (
     ArgumentPair,
     CompareOptions,
@@ -532,10 +532,10 @@ def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Dif
     """Findings on the changed lines, where the two entries are the same text but for a few ops."""
     reference, generated = attempt.reference, attempt.generated
     if not found and _front_end(reference) != _front_end(generated):
-        return found
+        return unshared_overflow(blame)
     alignment = align(reference.entry, generated.entry)
     if not alignment.close:
-        return found
+        return found + unshared_overflow(blame)
     blame.settled = settled_promises(alignment)
     promised = overflow_promises(blame, alignment)
     if found:

@@ -13,6 +13,8 @@ MEMORY = frozenset({
     "load_ptr_tko", "store_ptr_tko", "load_view_tko", "store_view_tko", "atomic_rmw_tko", "atomic_cas_tko", "atomic_red_view_tko",
 })
 
+OVERFLOW_OPS = frozenset({"addi", "subi", "muli", "shli", "negi", "trunci"})
+
 ATTRIBUTE_RULES = {
     "rounding": "float-mode/rounding",
     "flush_to_zero": "float-mode/ftz",
@@ -177,6 +179,39 @@ def overflow_promises(blame: Blame, alignment: Alignment) -> list[Difference]:
         found.append(blame.make(
             "integer-mode/overflow", item.reference, item.generated,
             str(item.reference.get("overflow")), str(item.generated.get("overflow")), part="overflow",
+        ))
+    return found
+
+
+def unshared_overflow(blame: Blame) -> list[Difference]:
+    """The same for dumps that do not align: ops of the generated side that compute what one of the reference does.
+
+    Signed overflow flags of tile C++ are the language's and say nothing about the port.
+    """
+    stated: dict[Any, tuple[frozenset[str], Any]] = {}
+    for value, term in blame.reference.values.items():
+        op: Any = value.owner
+        if isinstance(term, int) and getattr(op, "short", "") in OVERFLOW_OPS:
+            key = (term, value.type.element.bits)  # type: ignore[attr-defined]
+            flags = _flags(op.get("overflow"))
+            old = stated.get(key)
+            stated[key] = (flags | old[0] if old is not None else flags, op)
+    found: list[Difference] = []
+    seen: set[Any] = set()
+    for value, term in blame.generated.values.items():
+        op = value.owner
+        if not isinstance(term, int) or getattr(op, "short", "") not in OVERFLOW_OPS or op.get("overflow") == "none":
+            continue
+        flags = _flags(op.get("overflow"))
+        if blame.generated.name.startswith("_Z"):
+            flags -= {"nsw"}
+        key = (blame.rename(term), value.type.element.bits)  # type: ignore[attr-defined]
+        partner = stated.get(key)
+        if partner is None or flags <= partner[0] or key in seen or _fits(blame, op, flags - partner[0]):
+            continue
+        seen.add(key)
+        found.append(blame.make(
+            "integer-mode/overflow", partner[1], op, str(partner[1].get("overflow")), str(op.get("overflow")), part="overflow",
         ))
     return found
 

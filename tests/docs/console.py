@@ -1,7 +1,7 @@
 """Commands and their output in Markdown: fenced blocks of the language `console`, run in fixtures/.
 
-A line that begins with `$ ` is a command for the shell, continued after a backslash; the lines up to the next command
-are what it prints, standard error included. A line `...` stands for any number of lines.
+A line that begins with `$ ` is a command for the shell, continued after a backslash; the lines up to the next
+command are what it prints, standard error included. A line `...` stands for any number of lines.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _after_command(lines: list[str], position: int, end: int) -> int:
 
 
 def run(command: Command, folder: Path) -> list[str]:
-    """Runs the command in fixtures/ and returns the lines it prints. `folder` gets a `tileir-diff` to find."""
+    """Runs the command in fixtures/ and returns the lines it prints. `folder` gets the `tileir-diff`."""
     program = folder / "tileir-diff"
     if not program.exists():
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tileir_diff "$@"\n', encoding="utf-8")

@@ -1,4 +1,7 @@
-"""Runs every command of the documentation again and writes what it prints: `python -m tests.docs.refresh [PAGE...]`."""
+"""Writes the output of today below every command of the documentation.
+
+`python -m tests.docs.refresh [PAGE...]`; the pages of rules and lints are written by `make docs`.
+"""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from tileir_diff.rules.docs import lint_pages
 ALL = [command for page in pages() for command in commands(page) if command.is_checked]
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^```(?:python|rust)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 LINKED = [*pages(), *sorted((ROOT / "docs" / "rules").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
 
 
@@ -47,10 +48,24 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in _anchors(linked), f"{target} of {page.name}"
 
 
+def test_code_of_the_tutorial_is_that_of_the_fixtures() -> None:
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    shown_code = CODE.findall(text)
+    assert len(shown_code) >= 4
+    kernel = ROOT / "fixtures" / "kernels" / "softmax"
+    sources = [(kernel / name).read_text(encoding="utf-8") for name in ("kernel.py", "kernel.rs")]
+    edits = [
+        path.read_text(encoding="utf-8")
+        for path in sorted((ROOT / "fixtures" / "mistakes").glob("*/mistake.toml"))
+    ]
+    for code in shown_code:
+        assert any(code in source for source in [*sources, *edits]), code
+
+
 def test_index_names_every_page() -> None:
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    missing = [page.name for page in pages() if f"({page.name})" not in text and page.name not in ("index.md", "README.md")]
-    assert missing == []
+    named = {page.name for page in pages()} - {"index.md", "README.md"}
+    assert {name for name in named if f"({name})" not in text} == set()
 
 
 def test_lint_pages_are_fresh() -> None:
@@ -71,11 +86,13 @@ def test_lint_pages_are_fresh() -> None:
         ((GAP, "c"), ["a", "b"], False),
     ],
 )
-def test_a_gap_stands_for_any_number_of_lines(expected: tuple[str, ...], actual: list[str], same: bool) -> None:
+def test_a_gap_stands_for_any_number_of_lines(
+    expected: tuple[str, ...], actual: list[str], same: bool
+) -> None:
     assert matches(expected, actual) is same
 
 
 def _anchors(page: Path) -> set[str]:
-    """The anchors of the page's headings, as they are made of them: lower case, no punctuation, dashes for spaces."""
+    """The anchors of the page's headings: lower case, no punctuation, dashes for spaces."""
     headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

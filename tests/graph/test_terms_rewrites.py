@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -145,3 +146,15 @@ def test_a_commuted_matrix_product_is_one_term() -> None:
     moved = terms.subst(left, {a: d})
     assert moved == terms.contraction(attr, (d, b, c))
     assert terms.contraction(attr, (a, a, c)) != terms.contraction(attr, (a, b, c))
+
+
+@pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="the range of a quotient divides by the upper bound")
+def test_a_divisor_that_can_only_be_zero_has_a_range() -> None:
+    """`assume bounded<0, 0>` on a divisor: undefined, and still no traceback."""
+    terms = Terms()
+    leaves = [terms.leaf("arg", 0, index) for index in range(2)]
+    terms.ranges[leaves[0]] = (1, 9)
+    terms.ranges[leaves[1]] = (0, 0)
+    quotient = terms.floordiv(terms.atom(leaves[0]), terms.atom(leaves[1]))
+    low, high = terms.range(quotient)
+    assert low is None or high is None or low <= high

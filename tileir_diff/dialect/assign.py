@@ -107,8 +107,7 @@ def assign(spec: OpSpec, node: OpNode) -> Assigned:
     table = lookup(spec)
     pending: AttributeSpec | None = None  # `overflow nsw`, `rounding zero`: the word before the value
     for item in node.items:
-        kind = type(item)
-        if kind is Leaf:
+        if isinstance(item, Leaf):
             token = item.type
             if token == "SSA":
                 found.positional.append(item)
@@ -120,9 +119,9 @@ def assign(spec: OpSpec, node: OpNode) -> Assigned:
                 pending = _word(spec, table, found, item)
             else:
                 _leaf(spec, table, found, item, token)
-        elif kind is Pair:
+        elif isinstance(item, Pair):
             _pair(spec, table, found, item)
-        elif kind is Listing:
+        elif isinstance(item, Listing):
             _listing(spec, table, found, item)
         else:
             found.groups.append(item)

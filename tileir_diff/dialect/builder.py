@@ -237,7 +237,10 @@ class Builder:
         results = op.results
         total = sum([count or 1 for _, count in names])
         if total != len(results):
-            raise Problem(f"{spec.name} has {len(results) or 'no'} result{'s' * (len(results) != 1)}, {total} named", node.start)
+            raise Problem(
+                f"{spec.name} has {len(results) or 'no'} result{'s' * (len(results) != 1)}, {total} named",
+                node.start,
+            )
         index = 0
         for name, count in names:
             self.define(name, results[index], node.start)
@@ -304,7 +307,8 @@ def result_names(results: Any) -> list[tuple[str, int]]:
 
 
 def _regions(node: OpNode) -> list[RegionNode]:
-    return next((item.values for item in node.items if type(item) is Group and item.kind == "regions"), [])
+    groups = [item for item in node.items if type(item) is Group and item.kind == "regions"]
+    return groups[0].values if groups else []
 
 
 def _unknown_op(name: str) -> str:

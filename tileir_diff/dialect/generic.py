@@ -81,7 +81,8 @@ def _split(spec: OpSpec, node: OpNode, found: Assigned, values: list[SSAValue]) 
     good = len(sizes) == len(names) and sum(sizes) == len(values)
     if not good or any(not _allowed(name, size) for name, size in zip(names, sizes, strict=True)):
         raise Problem(f"{len(values)} operands do not fit {spec.name}", node.name_start)
-    groups, start = [], 0
+    groups: list[list[SSAValue]] = []
+    start = 0
     for size in sizes:
         groups.append(values[start : start + size])
         start += size

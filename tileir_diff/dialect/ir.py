@@ -90,7 +90,7 @@ class TileOp(Operation):
         op = cls.__new__(cls)
         operands = SSAValues([value for group in groups for value in group])
         op._operands = operands
-        uses = []
+        uses: list[Use] = []
         for index, operand in enumerate(operands):
             use = Use(op, index)
             operand.add_use(use)
@@ -124,12 +124,9 @@ class TileOp(Operation):
         return values[0] if values else None
 
     def get(self, name: str) -> Any:
-        """The plain value of an attribute, its default where it is not written;
-
-        None where there is neither.
-        """
-        stored = self.properties.get(name)
-        data = self.defaults.get(name) if stored is None else stored.data  # pyright: ignore[reportAttributeAccessIssue]
+        """The plain value of an attribute, or its default; None where there is neither."""
+        stored: Any = self.properties.get(name)
+        data: Any = self.defaults.get(name) if stored is None else stored.data
         if name == "hints":
             return {arch: dict(pairs) for arch, pairs in data if pairs} if data is not None else None
         return data
@@ -202,7 +199,7 @@ def op_class(short: str) -> type[TileOp]:
     """The class of an op. Raises KeyError for a name that is not in the tables."""
     spec = OPS[short]
     base = ModuleOp if short == "module" else TileOp
-    members = {
+    members: dict[str, Any] = {
         "name": f"cuda_tile.{short}",
         "short": short,
         "spec": spec,
@@ -215,7 +212,8 @@ def op_class(short: str) -> type[TileOp]:
         "__module__": __name__,
     }
     title = "".join(part.capitalize() for part in short.replace("$", "_").split("_")) + "Op"
-    return type(base)(title, (base,), members)
+    metaclass: Any = type(base)
+    return metaclass(title, (base,), members)
 
 
 def new_block(types: Sequence[Attribute]) -> Block:

@@ -66,7 +66,9 @@ def dense(element: Scalar, shape: tuple[int, ...], node: Any) -> DenseElements:
     if type(node) is not Listing:
         return DenseElements(element, shape, (literal(element, node),))
     if len(shape) > MAX_RANK or math.prod(shape) > MAX_ELEMENTS:
-        raise Problem(f"a list for a tile of more than {MAX_ELEMENTS} elements or {MAX_RANK} dimensions", _at(node))
+        raise Problem(
+            f"a list for a tile of more than {MAX_ELEMENTS} elements or {MAX_RANK} dimensions", _at(node)
+        )
     bits: list[int] = []
     _flatten(element, shape, node, bits)
     return _collapse(element, shape, bits)

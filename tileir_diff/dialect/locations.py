@@ -38,7 +38,10 @@ class Locations:
         return SourceLoc(*chosen)
 
     def frames(self, text: str, depth: int = 0) -> Frames:
-        """All frames of `loc(...)`, an alias or a location attribute, innermost first; () when unknown or malformed."""
+        """All frames of a location, innermost first; () when it is unknown or malformed.
+
+        The text is `loc(...)`, an alias or a location attribute.
+        """
         known = self._frames.get(text)
         if known is None:
             self._frames[text] = ()  # what refers to itself has no frames

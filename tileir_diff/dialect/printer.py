@@ -55,7 +55,7 @@ def pieces(spec: OpSpec) -> tuple[Piece, ...]:
     if not form:
         operands = ", ".join(f"${group.rstrip('?*')}" for group in spec.operands)
         form = " ".join([operands, *(f"@{attribute.name}" for attribute in spec.attributes)])
-    found = []
+    found: list[Piece] = []
     for lead, listed, group, attribute in PIECE.findall(form):
         kind = "list" if listed else "group" if group else "attribute"
         found.append(Piece(lead, kind, listed or group or attribute))
@@ -77,9 +77,8 @@ class Printer:
 
     def _free(self, hint: str | None) -> str:
         """A name that is not taken in the regions around."""
-        if hint is not None and NAME.fullmatch(hint):
-            if hint not in self.taken:
-                return hint
+        if hint is not None and NAME.fullmatch(hint) and hint not in self.taken:
+            return hint
         if hint is not None and STEM.fullmatch(hint):
             stem, count = hint, 0
             while f"{stem}_{count}" in self.taken:
@@ -152,8 +151,8 @@ class Printer:
     def attribute(self, op: TileOp, name: str) -> str:
         """An attribute as it is written; empty where it has its default."""
         spec = next(attribute for attribute in op.spec.attributes if attribute.name == name)
-        stored = op.properties.get(name)
-        data = spec.default if stored is None else stored.data  # pyright: ignore[reportAttributeAccessIssue]
+        stored: Any = op.properties.get(name)
+        data: Any = spec.default if stored is None else stored.data
         if data is None or (spec.default is not REQUIRED and data == spec.default):
             return ""
         return print_attribute(spec, data)
@@ -207,7 +206,7 @@ class Printer:
 
     def _tensor_view(self, op: TileOp, depth: int, scope: list[str]) -> None:
         base = op.group("base")[0]
-        lists = []
+        lists: list[str] = []
         for name in ("shape", "strides"):
             dynamic = iter(op.group(name))
             items = [
@@ -311,7 +310,7 @@ def print_attribute(spec: AttributeSpec, data: Any) -> str:
     """An attribute with this value, in the op's own form."""
     match spec.kind:
         case "enum":
-            word = FLAG_WORDS.get(data, data)
+            word = FLAG_WORDS.get(str(data), str(data))
             return f"{spec.key}<{word}>" if spec.style == "wrapped" else word
         case "bool" if spec.style == "flag":
             return (spec.values or (spec.name,))[0]
@@ -362,7 +361,7 @@ def symbol(name: str) -> str:
 
 def quote(text: str) -> str:
     """A string literal with MLIR's escapes: hex pairs for what is not printable ASCII."""
-    out = []
+    out: list[str] = []
     for byte in text.encode("utf-8", "surrogatepass"):
         char = chr(byte)
         if char == "\\":

@@ -61,7 +61,7 @@ def unescape(text: str) -> str:
 
 def read_named(text: str) -> list[tuple[str, Any, int]]:
     """`a = 1, b` as (name, value node, offset); a name alone has the value None. Raises Problem."""
-    named = []
+    named: list[tuple[str, Any, int]] = []
     for term in parse_body(text):
         first = term.values[0]
         if term.relation == "=":

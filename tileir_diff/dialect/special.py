@@ -16,6 +16,7 @@ from tileir_diff.syntax.source import Problem
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
+    from tileir_diff.dialect.attributes import DenseElements
     from tileir_diff.dialect.builder import Builder
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.dialect.spec import OpSpec
@@ -164,7 +165,7 @@ def set_identities(
         raise Problem(
             f"expected {len(operands)} identities, found {len(items)}", position(found.where["identities"])
         )
-    identities = []
+    identities: list[DenseElements] = []
     for item, operand in zip(items, operands, strict=True):
         element = getattr(operand.type, "element", None)
         if type(item) is Typed:

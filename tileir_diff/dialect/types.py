@@ -389,12 +389,16 @@ def _integer(leaf: Any) -> int:
         raise Problem(f"expected a whole number, found '{str(leaf)[:40]}'", _at(leaf)) from None
 
 
+def _sparse_dim(term: Term) -> int:
+    return _integer(term.values[0])
+
+
 _VIEW_PARTS: Final[dict[str, Any]] = {
     "tile": _tile_shape,
     "padding_value": _padding_value,
     "dim_map": _integers,
     "traversal_strides": _integers,
-    "sparse_dim": lambda term: _integer(term.values[0]),
+    "sparse_dim": _sparse_dim,
 }
 _READERS: Final[dict[str, Any]] = {
     "ptr": _read_ptr,

@@ -65,12 +65,13 @@ class Evaluator:
         for index, (param, term) in enumerate(zip(params, given, strict=True)):
             if term is None:
                 leaf = terms.leaf("arg", side, index)
-                term = terms.atom(leaf) if self._is_int(param) or self._is_ptr(param) else leaf
+                plain = isinstance(param.type, Tile) and not (self._is_int(param) or self._is_ptr(param))
+                term = leaf if plain else terms.atom(leaf)
             resolved.append(term)
         self.kernel = Kernel(entry, str(entry.get("sym_name")), side, terms, tuple(resolved))
         self.env: dict[SSAValue, Any] = self.kernel.values
-        for param, term in zip(params, resolved, strict=True):
-            self.env[param] = term
+        for index, (param, term) in enumerate(zip(params, resolved, strict=True)):
+            self.env[param] = term if isinstance(param.type, Tile) else self._view_parameter(param.type, index)
         self.grid: tuple[int | None, ...] = tuple(grid) if grid is not None else (None, None, None)
         self.loops: tuple[Loop, ...] = ()
         self.guard = terms.true
@@ -87,6 +88,23 @@ class Evaluator:
         self.stored_bases = self._find_stored_bases()
         self._block(self.entry.regions[0].block)
         return self.kernel
+
+    def _view_parameter(self, kind: Any, index: int) -> Any:
+        """A parameter that is a view or a token: only test functions have them."""
+        if isinstance(kind, Token):
+            return frozenset()
+        terms = self.terms
+        tensor = kind if isinstance(kind, TensorView) else kind.tensor_view
+
+        def symbol(part: str, dim: int) -> Term:
+            leaf = terms.leaf("arg", self.side, f"{index}.{part}{dim}")
+            terms.ranges[leaf] = (0, None)
+            return terms.atom(leaf)
+
+        shape = tuple(symbol("shape", d) if s is None else terms.const(s) for d, s in enumerate(tensor.shape))
+        strides = tuple(symbol("stride", d) if s is None else terms.const(s) for d, s in enumerate(tensor.strides))
+        base = terms.atom(terms.leaf("arg", self.side, index))
+        return View(kind, base, shape, strides, tensor.element.name)
 
     def _is_int(self, value: SSAValue) -> bool:
         kind = value.type

@@ -111,21 +111,22 @@ class Kernel:
     token_carries: dict[int, frozenset[int]] = field(default_factory=dict)
     """Loop-carried tokens, as negative numbers in ``Effect.after``: what they may stand for."""
 
-    def token_order(self) -> Mapping[int, frozenset[int]]:
-        """For each effect, all effects that tokens order before it, in this or an earlier iteration."""
-        result: dict[int, frozenset[int]] = {}
-        direct = {effect.order: effect.after for effect in self.effects}
-        for effect in self.effects:
-            seen: set[int] = set()
-            work = list(effect.after)
-            while work:
-                item = work.pop()
-                if item in seen:
-                    continue
-                seen.add(item)
-                work.extend(self.token_carries.get(item, frozenset()) if item < 0 else direct[item])
-            result[effect.order] = frozenset(item for item in seen if item >= 0)
-        return result
+    def token_order(self) -> Mapping[int, int]:
+        """For each effect, a bit set of the effects that tokens order before it, in this or an earlier iteration."""
+        order = [effect.order for effect in self.effects]
+        before: dict[int, int] = dict.fromkeys((*order, *self.token_carries), 0)
+        sources = {effect.order: effect.after for effect in self.effects} | self.token_carries
+        changed = True
+        while changed:  # once without loop-carried tokens, a few times with
+            changed = False
+            for item in (*self.token_carries, *order):
+                bits = before[item]
+                for source in sources[item]:
+                    bits |= before[source] | (1 << source if source >= 0 else 0)
+                if bits != before[item]:
+                    before[item] = bits
+                    changed = bool(self.token_carries)
+        return before
 
 
 @dataclass(slots=True)

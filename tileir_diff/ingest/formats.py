@@ -11,7 +11,8 @@ MODULE: Final = re.compile(r"^[ \t]*+(?:cuda_tile\.|builtin\.)?module\b", re.MUL
 CUTILE_RS: Final = re.compile(
     r"optimization_hints = #cuda_tile\.optimization_hints<|= cuda_tile\.loop\b|^[ \t]*+cuda_tile\.global\b"
     r"|\boverflow (?:nsw|nuw|nw)\b|\brounding (?:negative_inf|positive_inf|zero)\b|<structural-op>"
-    r"|\{(?:rounding_mode|overflow|mode|fast_acc) = |^[ \t]*+entry @[^\s(]++\(%0: |f8e4m3fn|f8e5m2|f8e8m0fnu|f4e2m1fn",
+    r"|\{(?:rounding_mode|overflow|mode|fast_acc) = |^[ \t]*+entry @[^\s(]++\(%0: "
+    r"|f8e4m3fn|f8e5m2|f8e8m0fnu|f4e2m1fn",
     re.MULTILINE,
 )
 LOCATION: Final = re.compile(r"loc\((?:#|\"|unknown|callsite|fused)")

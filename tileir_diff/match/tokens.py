@@ -15,6 +15,8 @@ ORDERED = frozenset({"acquire", "release", "acq_rel"})
 
 def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> list[tuple[EffectPair, EffectPair]]:
     """Pairs (earlier, later) whose order is lost, where the accesses may touch the same element."""
+    if _same_edges(reference, generated, match):
+        return []
     ref_order, gen_order = reference.token_order(), generated.token_order()
     pairs = sorted((*match.pairs, *match.loads), key=lambda pair: pair.reference.effect.order)
     groups: dict[Any, list[EffectPair]] = {}
@@ -44,9 +46,9 @@ def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> lis
                     continue
                 if a.base != b.base and not {id(earlier), id(later)} & anchors:
                     continue
-                if a.order not in ref_order[b.order]:
+                if not ref_order[b.order] >> a.order & 1:
                     continue
-                if earlier.generated.effect.order in gen_order[later.generated.effect.order]:
+                if gen_order[later.generated.effect.order] >> earlier.generated.effect.order & 1:
                     continue
                 if _ordered_by_data(generated, earlier.generated.effect, later.generated.effect):
                     continue
@@ -54,6 +56,26 @@ def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> lis
                     continue
                 lost.append((earlier, later))
     return lost
+
+
+def _same_edges(reference: Kernel, generated: Kernel, match: EffectMatch) -> bool:
+    """Whether the token edges of both sides are the same under the matching: then nothing can be lost."""
+    if list(reference.token_carries) != list(generated.token_carries):
+        return False
+    partner = {
+        pair.reference.effect.order: pair.generated.effect.order for pair in (*match.pairs, *match.loads)
+    }
+
+    def moved(items: frozenset[int]) -> set[int | None]:
+        return {item if item < 0 else partner.get(item) for item in items}
+
+    after = {effect.order: effect.after for effect in generated.effects}
+    return all(
+        effect.order in partner and moved(effect.after) <= after[partner[effect.order]]
+        for effect in reference.effects
+    ) and all(
+        moved(items) <= generated.token_carries[marker] for marker, items in reference.token_carries.items()
+    )
 
 
 def _ordered_by_data(kernel: Kernel, earlier: Effect, later: Effect) -> bool:

@@ -1,4 +1,7 @@
-"""Writes docs/rules from the rules and docs/rules/lint from the lints: `python -m tileir_diff.rules.docs [FOLDER]`."""
+"""Writes docs/rules from the rules, and docs/rules/lint from the lints.
+
+`python -m tileir_diff.rules.docs [FOLDER]`
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,6 @@ from tileir_diff.syntax.nodes import (
     Typed,
 )
 
-
 RESULTS = 9999  # more than any op has
 
 
@@ -64,32 +63,20 @@ class Actions:
     # ---- op
     def op(self, c: list[Any]) -> OpNode:
         node: OpNode = c[0]
+        child: Any
         for child in c[1:]:
-            kind = type(child)
-            if kind is Signature:
+            if isinstance(child, Signature):
                 node.signature = child
-                last = (child.results or child.types) or [None]
-                if type(last[-1]) is Token:
-                    node.end = last[-1].end_pos
-            elif kind is list:
+                node.end = child.end or node.end
+            elif type(child) is list:  # pyright: ignore[reportUnknownArgumentType]
                 if type(child[0]) is RegionNode:
                     node.regions = child
                     if node.arguments is None:  # else they stand on a line of their own
                         node.end = child[0].start + 1
                 else:
                     node.items = child
-                    last = child[-1]
-                    if type(last) is Token:
-                        node.end = last.end_pos
-                    elif type(last) is Listing:
-                        node.end = last.end
-                    elif type(last) is Pair:
-                        node.end = (
-                            last.value.end_pos
-                            if type(last.value) is Token
-                            else getattr(last.value, "end", node.end)
-                        )
-            elif kind is Group:
+                    node.end = _end(child[-1]) or node.end
+            elif isinstance(child, Group):
                 node.arguments = child
             elif child.type == "LOC":
                 node.location = child
@@ -159,26 +146,26 @@ class Actions:
 
     # ---- groups
     def empty_group(self, c: list[Any]) -> Group:
-        return Group("empty", [], c[0].start_pos)
+        return Group("empty", [], c[0].start_pos, c[1].end_pos)
 
     def operand_group(self, c: list[Any]) -> Group:
-        return Group("operands", c[1], c[0].start_pos)
+        return Group("operands", c[1], c[0].start_pos, c[2].end_pos)
 
     def arguments(self, c: list[Any]) -> Group:
-        return Group("arguments", c[1], c[0].start_pos)
+        return Group("arguments", c[1], c[0].start_pos, c[2].end_pos)
 
     def bindings(self, c: list[Any]) -> Group:
-        return Group("bindings", c[1], c[0].start_pos)
+        return Group("bindings", c[1], c[0].start_pos, c[2].end_pos)
 
     def range(self, c: list[Any]) -> Group:
         if str(c[2]) != "to":
             raise MisplacedToken("expected 'to' after the lower bound", c[2])
         if str(c[5]) != "step":
             raise MisplacedToken("expected 'step' after the upper bound", c[5])
-        return Group("range", [c[1], c[3], c[6]], c[0].start_pos)
+        return Group("range", [c[1], c[3], c[6]], c[0].start_pos, c[7].end_pos)
 
     def region_group(self, c: list[Any]) -> Group:
-        return Group("regions", c[1], c[0].start_pos)
+        return Group("regions", c[1], c[0].start_pos, c[1][0].start + 1)
 
     def argument(self, c: list[Any]) -> Argument:
         return Argument(c[0], c[2])
@@ -266,8 +253,10 @@ class Actions:
         return []
 
     def function_type(self, c: list[Any]) -> FunctionTypeNode:
-        outputs = c[-1] if type(c[-1]) is list else [c[-1]]
-        return FunctionTypeNode(c[1] if len(c) == 5 else [], outputs, c[0].start_pos)
+        inputs: list[Any] = c[1] if len(c) == 5 else []
+        last: Any = c[-1]
+        outputs: list[Any] = [last] if isinstance(last, Token) else last
+        return FunctionTypeNode(inputs, outputs, c[0].start_pos)
 
     def paren_shape(self, c: list[Any]) -> ShapeGroup:
         return ShapeGroup("".join(str(token) for token in c[1:-1]), c[0].start_pos)
@@ -302,6 +291,13 @@ class Actions:
 
     def location_attribute(self, c: list[Any]) -> tuple[Any, ...]:
         return ("attribute", str(c[0]))
+
+
+def _end(node: Any) -> int:
+    """Where an item ends; 0 where it does not know."""
+    if type(node) is Token:
+        return node.end_pos or 0
+    return _end(node.value) if type(node) is Pair else getattr(node, "end", 0)
 
 
 def _start(token: Token) -> int:

@@ -76,7 +76,8 @@ def _order_states(tables: dict[str, Any]) -> None:
         tables[name] = {start: number[state] for start, state in tables[name].items()}
     tables["states"] = {
         str(number[int(state)]): {
-            token: [kind, number[target] if kind == 0 else target] for token, (kind, target) in actions.items()
+            token: [kind, number[target] if kind == 0 else target]
+            for token, (kind, target) in actions.items()
         }
         for state, actions in states.items()
         if int(state) in number

@@ -100,20 +100,30 @@ class Argument:
 
 
 class Group:
-    """Parentheses among the items of an op; `kind` is operands, arguments, bindings, range or regions."""
+    """Parentheses among the items of an op; `kind` is operands, arguments, bindings, range or regions.
 
-    __slots__ = ("kind", "start", "values")
+    Regions end, as part of an op's head, at their first brace.
+    """
 
-    def __init__(self, kind: str, values: list[Any], start: int) -> None:
+    __slots__ = ("end", "kind", "start", "values")
+
+    def __init__(self, kind: str, values: list[Any], start: int, end: int) -> None:
         self.kind = kind
         self.values = values
         self.start = start
+        self.end = end
 
 
 class Signature:
     """The types of an op: `: types -> results`; a side is None when it was not printed."""
 
     __slots__ = ("bindings", "results", "start", "types")
+
+    @property
+    def end(self) -> int:
+        """Where the last type ends, 0 when there is none."""
+        leaves = self.results or self.types
+        return (leaves[-1].end_pos or 0) if leaves else 0
 
     def __init__(
         self,

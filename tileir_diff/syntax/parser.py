@@ -56,19 +56,20 @@ def parse_location(text: str) -> tuple[Any, ...]:
 
 
 def _parse(text: str, start: str) -> Any:
-    parser, _ = _parser()
+    parser: Any = _parser()[0]
     try:
         return parser.parse(text, start=start)
     except UnexpectedToken as error:
         raise _unexpected_token(text, error) from None
     except UnexpectedCharacters as error:
-        raise Problem(explain_characters(text, error.pos_in_stream), error.pos_in_stream) from None
+        offset: int = error.pos_in_stream  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportAssignmentType]
+        raise Problem(explain_characters(text, offset), offset) from None
     except MisplacedToken as error:
         raise Problem(error.message, _offset(error.token)) from None
 
 
 def _unexpected_token(text: str, error: UnexpectedToken) -> Problem:
-    token = error.token
+    token: Token = error.token
     if token.type == "$END":
         end = max(len(text.rstrip()) - 1, 0)
         return Problem(f"unexpected end of input, {describe_expected(error.expected)}", end)

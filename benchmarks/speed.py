@@ -61,32 +61,34 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
 
 
-def timed(command: list[str]) -> float:
+def timed(command: list[str]) -> tuple[float, float]:
+    """Seconds by the clock, and of processor time, that a process takes."""
     start = time.perf_counter()
-    subprocess.run(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), check=False
-    )
-    return time.perf_counter() - start
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+    _, _, used = os.wait4(child.pid, 0)
+    spent = time.perf_counter() - start
+    child.returncode = 0  # reaped above
+    return spent, used.ru_utime + used.ru_stime
 
 
 def measure_process(options: argparse.Namespace) -> dict[str, Any]:
     """Each diff right after one run of the baseline, so that both see the same machine."""
-    rows: list[tuple[float, float]] = []
+    rows: list[tuple[float, float, float, float]] = []
     cli = [sys.executable, "-m", "tileir_diff"]
     baseline = [sys.executable, "-c", BASELINE]
     paths = dumps(options.folders, options.sample, options.seed)
     for command in (baseline, [*cli, str(paths[0]), str(paths[0])]):
         timed(command)
     for path in paths:
-        rows.append((timed(baseline), timed([*cli, str(path), str(path)])))
-    base = statistics.median(before for before, _ in rows)
-    whole = statistics.median(after for _, after in rows)
-    ratios = sorted(after / before for before, after in rows)
+        rows.append((*timed(baseline), *timed([*cli, str(path), str(path)])))
+    base, base_cpu, whole, whole_cpu = (statistics.median(column) for column in zip(*rows, strict=True))
+    ratios = sorted(row[2] / row[0] for row in rows)
     return {
         "diffs": len(rows),
         "baseline, median s": round(base, 4),
         "diff, median s": round(whole, 4),
         "ratio of medians": round(whole / base, 3),
+        "ratio of medians, CPU time": round(whole_cpu / base_cpu, 3),
         "median of ratios": round(statistics.median(ratios), 3),
         "90th percentile of ratios": round(ratios[int(len(ratios) * 0.9)], 3),
         "rows": rows,
@@ -96,9 +98,9 @@ def measure_process(options: argparse.Namespace) -> dict[str, Any]:
 def measure_batch(options: argparse.Namespace) -> dict[str, Any]:
     """Seconds a pair: in a process each, and all in one (imports counted)."""
     paths = [str(path) for path in dumps(options.folders, options.sample, options.seed)]
-    separate = statistics.mean(timed([sys.executable, "-m", "tileir_diff", path, path]) for path in paths)
+    separate = statistics.mean(timed([sys.executable, "-m", "tileir_diff", path, path])[0] for path in paths)
     code = "import sys, tileir_diff\nfor path in sys.argv[1:]: tileir_diff.diff(path, path)"
-    together = timed([sys.executable, "-c", code, *paths]) / len(paths)
+    together = timed([sys.executable, "-c", code, *paths])[0] / len(paths)
     return {
         "pairs": len(paths),
         "separate, s a pair": round(separate, 4),
@@ -108,7 +110,7 @@ def measure_batch(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_growth(options: argparse.Namespace) -> dict[str, Any]:
-    """Time and peak memory of one diff of a synthetic kernel against itself, in a process each."""
+    """Processor time and peak memory of one diff of a synthetic kernel against itself, in a process each."""
     rows: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         for size in (int(text) for text in options.sizes.split(",")):
@@ -118,9 +120,9 @@ def measure_growth(options: argparse.Namespace) -> dict[str, Any]:
             ops = text.count("\n")
             code = (
                 "import sys, time, resource, tileir_diff\n"
-                "start = time.perf_counter()\n"
+                "start = time.process_time()\n"
                 "report = tileir_diff.diff(sys.argv[1], sys.argv[1])\n"
-                "spent = time.perf_counter() - start\n"
+                "spent = time.process_time() - start\n"
                 "print(report.verdict, spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
             )
             done = subprocess.run(

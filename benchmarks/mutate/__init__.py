@@ -101,9 +101,13 @@ def mutants(
     """
     context = Context(text, path)
     found: list[Mutant] = []
-    for kind in KINDS.values():
-        if kind.cls not in classes or (kinds and kind.name not in kinds):
-            continue
+    chosen = [kind for kind in KINDS.values() if kind.cls in classes and (not kinds or kind.name in kinds)]
+    if per_file is not None:
+        # Making and running mutants costs more than comparing them: only as many as are asked for.
+        random.Random(f"{seed}/{path.rsplit('/', 1)[-1]}").shuffle(chosen)
+    for kind in chosen:
+        if per_file is not None and len(found) >= per_file:
+            break
         # Seeded by name and path: adding a kind or a file leaves the samples of the others as they are.
         rng = random.Random(f"{seed}/{kind.name}/{path.rsplit('/', 1)[-1]}")
         changes = list(kind.changes(context))
@@ -136,10 +140,8 @@ def mutants(
             taken += 1
             found.append(mutant)
         found += spare[: per_kind - taken]
-    if per_file is not None and len(found) > per_file:
-        rng = random.Random(f"{seed}/{path.rsplit('/', 1)[-1]}")
-        keep = sorted(rng.sample(range(len(found)), per_file))
-        found = [found[index] for index in keep]
+    if per_file is not None:
+        del found[per_file:]
     yield from found
 
 

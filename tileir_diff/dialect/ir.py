@@ -17,6 +17,7 @@ from tileir_diff.syntax.source import SourceText, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Self
 
     from tileir_diff.dialect.attributes import Value
     from tileir_diff.dialect.locations import Locations
@@ -72,11 +73,11 @@ class TileOp(Operation):
     group_index: ClassVar[dict[str, int]]
     defaults: ClassVar[dict[str, Any]]
 
-    segments: tuple[int, ...]
-    dump: Dump | None
-    start: int
-    end: int
-    location_text: str | None
+    segments: tuple[int, ...] = ()
+    dump: Dump | None = None
+    start: int = 0
+    end: int = 0
+    location_text: str | None = None
 
     @classmethod
     def build(
@@ -104,10 +105,33 @@ class TileOp(Operation):
         for region in regions:
             op.add_region(region)
         op.segments = tuple([len(group) for group in groups])
-        op.dump = None
-        op.start = op.end = 0
-        op.location_text = None
         return op
+
+    def clone_without_regions(self, value_mapper: Any = None, block_mapper: Any = None, **options: Any) -> Self:
+        """As xDSL's, and keeps groups, position and names; xDSL itself refuses names such as `%0`."""
+        mapper: dict[SSAValue, SSAValue] = {} if value_mapper is None else value_mapper
+        named = options.pop("clone_name_hints", True)
+        cloned = super().clone_without_regions(mapper, block_mapper, clone_name_hints=False, **options)
+        for field in ("segments", "dump", "start", "end", "location_text"):
+            setattr(cloned, field, getattr(self, field))
+        if named:
+            for old, new in zip(self.results, cloned.results, strict=True):
+                new._name = old.name_hint
+        return cloned
+
+    def clone(self, value_mapper: Any = None, block_mapper: Any = None, **options: Any) -> Self:
+        """As xDSL's, names kept."""
+        named = options.pop("clone_name_hints", True)
+        cloned = super().clone(value_mapper, block_mapper, clone_name_hints=False, **options)
+        if named:
+            for old, new in zip(self.walk(), cloned.walk(), strict=True):
+                _copy_names(old, new)
+        return cloned
+
+    def __str__(self) -> str:
+        from tileir_diff.dialect.printer import print_op
+
+        return print_op(self)
 
     def group(self, name: str) -> tuple[SSAValue, ...]:
         """The operands of one group; () when it is empty or the op has no such group."""
@@ -214,6 +238,13 @@ def op_class(short: str) -> type[TileOp]:
     title = "".join(part.capitalize() for part in short.replace("$", "_").split("_")) + "Op"
     metaclass: Any = type(base)
     return metaclass(title, (base,), members)
+
+
+def _copy_names(old: Operation, new: Operation) -> None:
+    values = [*old.results, *(argument for region in old.regions for argument in region.block.args)]
+    cloned = [*new.results, *(argument for region in new.regions for argument in region.block.args)]
+    for value, copy in zip(values, cloned, strict=True):
+        copy._name = value.name_hint  # pyright: ignore[reportPrivateUsage]
 
 
 def new_block(types: Sequence[Attribute]) -> Block:

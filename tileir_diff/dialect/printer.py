@@ -40,6 +40,15 @@ def print_module(module: ModuleOp) -> str:
     return "".join([*printer.lines, "}\n"])
 
 
+def print_op(op: TileOp) -> str:
+    """One op with its regions, without a line break at the end; values from outside keep the names they had."""
+    if op.spec.custom == "module":
+        return print_module(op)  # pyright: ignore[reportArgumentType]
+    printer = Printer()
+    printer.op(op, 0, [])
+    return "".join(printer.lines).rstrip("\n")
+
+
 class Piece(NamedTuple):
     """A part of an op's form: literal text before it, and what it shows."""
 
@@ -73,7 +82,8 @@ class Printer:
 
     # ---- names
     def name(self, value: SSAValue) -> str:
-        return self.names.get(value, "%<undefined>")
+        """The name of a value; for one from outside of what is printed, the one it had."""
+        return self.names.get(value) or f"%{value.name_hint or '<unnamed>'}"
 
     def _free(self, hint: str | None) -> str:
         """A name that is not taken in the regions around."""

@@ -141,7 +141,7 @@ def _stronger_division(
     constant = terms.value(term) if size is None else None
     if constant is not None:
         if constant % divisor == 0:
-            return []
+            return _lucky(reference, promise, constant, make)
         for other in reference.promises:
             if type(other.assumption).__name__ == "DivBy" and isinstance(other.term, int) and terms.value(other.term) == constant:
                 if other.assumption.divisor >= divisor:
@@ -171,6 +171,21 @@ def _stronger_division(
         obligations.setdefault(f"{_name(promise)} is a multiple of {divisor} (stated by the launcher's specialisation)")
         return []
     return [make("divisibility/stronger", counterpart, promise.op, stated, f"div_by<{divisor}>", part="assumption", status="DIFFERS" if known > 1 else "EXTRA")]
+
+
+def _lucky(reference: Kernel, promise: Promise, constant: int, make: Make) -> list[Difference]:
+    """A promise about a parameter that this launch happens to keep, beyond what any launcher states."""
+    divisor = promise.assumption.divisor
+    if promise.argument is None or divisor <= LAUNCHER_LIMIT:
+        return []
+    for other in reference.promises:
+        if type(other.assumption).__name__ == "DivBy" and other.term == promise.term and other.argument is not None:
+            if other.assumption.divisor >= divisor:
+                return []
+    return [make(
+        "divisibility/stronger", _counterpart(reference, promise), promise.op, "no such promise", f"div_by<{divisor}>",
+        part="assumption", note=f"true at this launch, where the value is {constant}; nothing makes it so at another",
+    )]
 
 
 def _pointer_atom(terms: Terms, term: Term) -> Term | None:

@@ -68,20 +68,20 @@ class Actions:
             if isinstance(child, Signature):
                 node.signature = child
                 node.end = child.end or node.end
-            elif type(child) is list:  # pyright: ignore[reportUnknownArgumentType]
-                if type(child[0]) is RegionNode:
-                    node.regions = child
-                    if node.arguments is None:  # else they stand on a line of their own
-                        node.end = child[0].start + 1
-                else:
-                    node.items = child
-                    node.end = _end(child[-1]) or node.end
             elif isinstance(child, Group):
                 node.arguments = child
-            elif child.type == "LOC":
-                node.location = child
+            elif isinstance(child, Token):
+                if child.type == "LOC":
+                    node.location = child
+                else:
+                    node.attributes = child
+            elif type(child[0]) is RegionNode:
+                node.regions = child
+                if node.arguments is None:  # else they stand on a line of their own
+                    node.end = child[0].start + 1
             else:
-                node.attributes = child
+                node.items = child
+                node.end = _end(child[-1]) or node.end
         return node
 
     def head_line(self, c: list[Any]) -> OpNode:

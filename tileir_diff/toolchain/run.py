@@ -52,7 +52,7 @@ def disassemble(bytecode: bytes, path: str) -> str:
         ]
         reasons = (
             "; ".join(dict.fromkeys(line for line in lines if line))
-            or f"exit status {result.returncode}, no message"
+            or _end_of(result.returncode)
         )
         raise InputError(f"tileirdisasm refuses this bytecode: {reasons}", path)
     return result.stdout.decode("utf-8", "replace")

@@ -1,0 +1,144 @@
+"""Promises to the compiler: a stronger one must be proven, a weaker one only costs."""
+
+from __future__ import annotations
+
+from tests.match.snippets import assert_equal, assert_found, compared, found, kernel
+
+PARAMETERS = "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>, %m: tile<i32>"
+HERE = " // here"
+
+
+def promised(lines: str = "", pointer: str = "a", size: str = "n", name: str = "k") -> str:
+    """A masked copy whose pointer and size are read through the promises in `lines`."""
+    return kernel(
+        f"%t = make_token : token\n%x, %y, %z = get_tile_block_id : tile<i32>\n{lines}\n"
+        f"%l = iota : tile<128xi32>\n%n1 = reshape %{size} : tile<i32> -> tile<1xi32>\n"
+        "%nv = broadcast %n1 : tile<1xi32> -> tile<128xi32>\n"
+        "%in = cmpi less_than %l, %nv, signed : tile<128xi32> -> tile<128xi1>\n"
+        f"%a1 = reshape %{pointer} : tile<ptr<f32>> -> tile<1xptr<f32>>\n"
+        "%av = broadcast %a1 : tile<1xptr<f32>> -> tile<128xptr<f32>>\n"
+        "%pa = offset %av, %l : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
+        "%b1 = reshape %b : tile<ptr<f32>> -> tile<1xptr<f32>>\n"
+        "%bv = broadcast %b1 : tile<1xptr<f32>> -> tile<128xptr<f32>>\n"
+        "%pb = offset %bv, %l : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
+        "%v, %vt = load_ptr_tko weak %pa, %in token=%t : tile<128xptr<f32>>, tile<128xi1> -> tile<128xf32>, token\n"
+        "%st = store_ptr_tko weak %pb, %v, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, tile<128xi1> -> token",
+        parameters=PARAMETERS,
+        prologue="",
+        name=name,
+    )
+
+
+def divisible(number: int, of: str = "a", kind: str = "ptr<f32>", mark: str = "") -> str:
+    return f"%d{of} = assume div_by<{number}>, %{of} : tile<{kind}>{mark}\n"
+
+
+def bounded(low: str, high: str, mark: str = "") -> str:
+    return f"%dn = assume bounded<{low}, {high}>, %n : tile<i32>{mark}\n"
+
+
+def test_a_stronger_pointer_promise() -> None:
+    reference = promised(divisible(16), "da")
+    first = assert_found(reference, promised(divisible(64, mark=HERE), "da"), "divisibility/stronger")
+    assert first.impact == "assume"
+    assert_equal(reference, reference)
+
+
+def test_a_new_pointer_promise() -> None:
+    first = assert_found(promised(), promised(divisible(16, mark=HERE), "da"), "divisibility/stronger")
+    assert first.impact == "assume"
+
+
+def test_the_size_of_an_element_is_no_promise() -> None:
+    """A pointer to f32 is a multiple of 4 anyway."""
+    assert_equal(promised(), promised(divisible(4), "da"))
+
+
+def test_a_weaker_pointer_promise_costs_only() -> None:
+    reference = promised(divisible(64), "da")
+    first = assert_found(reference, promised(divisible(16), "da"), "divisibility/weaker")
+    assert first.impact == "hint"
+    lost = assert_found(reference, promised(), "divisibility")
+    assert lost.impact == "hint"
+
+
+def test_a_stronger_size_promise() -> None:
+    first = assert_found(
+        promised(), promised(divisible(8, "n", "i32", HERE), size="dn"), "divisibility/stronger"
+    )
+    assert first.impact == "assume"
+
+
+def test_a_launcher_that_specialises_makes_it_an_obligation() -> None:
+    """cuTile Rust's launcher states the divisor of an argument from the launch itself."""
+    generated = promised(divisible(8, "n", "i32"), size="dn", name="copy_entry")
+    result = compared(promised(), generated)
+    assert found(promised(), generated) == []
+    assert any("multiple of 8" in line for line in result.obligations)
+
+
+def test_a_false_promise_about_a_constant() -> None:
+    constant = "%c = constant <i32: 1000> : tile<i32>\n"
+    reference = promised(constant, size="c")
+    true = promised(constant + divisible(8, "c", "i32"), size="dc")
+    false = promised(constant + divisible(16, "c", "i32", HERE), size="dc")
+    assert_equal(reference, true)
+    first = assert_found(reference, false, "divisibility/stronger")
+    assert "false here" in first.evidence
+
+
+def test_two_promises_make_one() -> None:
+    twice = promised(
+        "%d0 = assume div_by<16>, %a : tile<ptr<f32>>\n%da = assume div_by<64>, %d0 : tile<ptr<f32>>\n", "da"
+    )
+    assert_equal(promised(divisible(64), "da"), twice)
+
+
+def test_not_negative_is_a_fact_about_a_size() -> None:
+    reference, generated = promised(), promised(bounded("0", "?"), size="dn")
+    assert found(reference, generated) == []
+    assert any("not negative" in line for line in compared(reference, generated).obligations)
+    assert_equal(generated, reference)
+
+
+def test_not_negative_is_no_news_of_a_block_index() -> None:
+    more = "%xs = assume bounded<0, ?>, %x : tile<i32>\n"
+    assert_equal(promised(), promised(more))
+    assert compared(promised(), promised(more)).obligations == []
+
+
+def test_an_upper_bound_is_a_promise() -> None:
+    reference = promised(bounded("0", "?"), size="dn")
+    first = assert_found(reference, promised(bounded("0", "1000", HERE), size="dn"), "bounds/stronger")
+    assert first.impact == "assume"
+    assert_equal(promised(bounded("0", "1000"), size="dn"), promised(bounded("0", "1000"), size="dn"))
+    wider = promised(bounded("0", "2000"), size="dn")
+    assert_found(promised(bounded("0", "3000"), size="dn"), wider, "bounds/stronger")
+    assert_equal(promised(bounded("0", "1000"), size="dn"), wider)
+
+
+def test_a_lost_bound_costs_at_most() -> None:
+    result = found(promised(bounded("0", "1000"), size="dn"), promised())
+    assert all(each.impact in ("hint", "none") for each in result)
+
+
+def test_a_false_bound_on_a_constant() -> None:
+    constant = "%c = constant <i32: 1000> : tile<i32>\n"
+    false = promised(constant + f"%dc = assume bounded<0, 999>, %c : tile<i32>{HERE}\n", size="dc")
+    first = assert_found(promised(constant, size="c"), false, "bounds/stronger")
+    assert "false here" in first.evidence
+
+
+def test_wrapping_promises_on_arithmetic() -> None:
+    """`overflow<no_unsigned_wrap>` on a difference that may be negative."""
+
+    def difference(flag: str, mark: str = "") -> str:
+        return kernel(
+            f"%d = subi %o, %mv {flag} : tile<128xi32>{mark}\n"
+            "%q = offset %bv, %d : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
+            "%st = store_ptr_tko weak %q, %one, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, tile<128xi1> -> token"
+        )
+
+    first = assert_found(difference(""), difference("overflow<no_unsigned_wrap>", HERE), "integer-mode/overflow")
+    assert first.impact == "assume"
+    assert_equal(difference("overflow<no_unsigned_wrap>"), difference(""))

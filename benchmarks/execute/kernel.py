@@ -83,6 +83,9 @@ def _block(block: Block, env: Environment, where: Place) -> Signal:
         signal = handler(op, env, where)
         if signal is not None:
             return signal
+        if op.results and not op.regions:
+            value = env[op.results[0]]
+            where.budget -= value.size >> 12 if isinstance(value, np.ndarray) else 0
     return "return", []
 
 
@@ -441,7 +444,7 @@ def _mma(op: TileOp, env: Environment, where: Place) -> None:
         left, right = env[op.operands[3]], env[op.operands[4]]
         lhs = lhs * np.repeat(left, lhs.shape[-1] // left.shape[-1], axis=-1)
         rhs = rhs * np.repeat(right, rhs.shape[-2] // right.shape[-2], axis=-2)
-    where.budget -= lhs.size // 512
+    where.budget -= lhs.size >> 9
     env[op.results[0]] = (np.matmul(lhs, rhs) + acc) * (_modes(op) if op.short == "mmaf" else 1)
 
 
@@ -512,6 +515,7 @@ def _load_ptr(op: TileOp, env: Environment, where: Place) -> None:
     shape = shape_of(result)
     element = element_of(result)
     addresses = np.broadcast_to(env[op.operands[0]], shape)
+    where.budget -= addresses.size >> 9
     mask = _mask(op, env, shape)
     values = where.memory.load(addresses, mask, element.name, element.is_float, element.bits)
     padding = op.one("padding")
@@ -618,6 +622,7 @@ PADDING = {"zero": 0.0, "neg_zero": 0.0, "nan": np.nan, "pos_inf": np.inf, "neg_
 def _load_view(op: TileOp, env: Environment, where: Place) -> None:
     view, addresses, inside = _lanes(op, env)
     element = view.tensor.element
+    where.budget -= addresses.size >> 9
     values = where.memory.load(addresses, inside, element.name, element.is_float, element.bits)
     if view.type.padding is None:
         other = where.memory.garbage(addresses, element.name, element.is_float, element.bits)

@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from tests.dialect.modules import modules
-from tests.dialect.snippets import module_of
+from tests.dialect.snippets import BLOCKS, LINES, module_of
 from tileir_diff.dialect import parse_text
 from tileir_diff.dialect.equality import structurally_equal
 from tileir_diff.dialect.ir import ModuleOp
@@ -55,3 +55,19 @@ def test_wrapper_is_printed_only_for_what_it_holds() -> None:
     assert named.startswith(
         'cuda_tile.module @m attributes {producer = "a\\22b"} {\n  entry @k() {\n    return'
     )
+
+
+def test_single_ops_print_with_the_names_they_use() -> None:
+    module = module_of("%x = negf %f : tile<f32>\n  if %b {\n    %y = absf %x : tile<f32>\n  }")
+    negation, branch = list(module.entries[0].inner())[:2]
+    assert str(negation) == "%x = negf %f : tile<f32>"
+    assert str(branch) == "if %b {\n  %y = absf %x : tile<f32>\n}"
+
+
+def test_clones_are_equal_and_keep_their_names() -> None:
+    for text in LINES + BLOCKS:
+        module = module_of(text)
+        clone = module.clone()
+        assert structurally_equal(module, clone)
+        assert print_module(clone) == print_module(module)
+        assert [op.span for op in clone.walk()] == [op.span for op in module.walk()]  # type: ignore[attr-defined]

@@ -23,7 +23,14 @@ DIVISORS = (2, 5)
 """Symbols that are positive, so that a division by them is defined."""
 CONSTANTS = (0, 1, -1, 2, 3, 4, 7, 8, 16, 31, 32, -5, 128)
 POSITIVE = (1, 2, 3, 4, 5, 8, 16, 32)
-PREDICATES = ("less_than", "less_than_or_equal", "greater_than", "greater_than_or_equal", "equal", "not_equal")
+PREDICATES = (
+    "less_than",
+    "less_than_or_equal",
+    "greater_than",
+    "greater_than_or_equal",
+    "equal",
+    "not_equal",
+)
 LARGEST = 400
 """Values of symbols without an upper bound are drawn below this."""
 
@@ -34,7 +41,20 @@ def integer(pick: Pick, depth: int) -> Expr:
         if pick(0, 2):
             return ("sym", pick(0, len(SYMBOLS) - 1))
         return ("const", CONSTANTS[pick(0, len(CONSTANTS) - 1)])
-    kind = ("add", "sub", "mul", "scale", "floordiv", "ceildiv", "truncdiv", "mod", "min", "max", "ite", "b2i")[pick(0, 11)]
+    kind = (
+        "add",
+        "sub",
+        "mul",
+        "scale",
+        "floordiv",
+        "ceildiv",
+        "truncdiv",
+        "mod",
+        "min",
+        "max",
+        "ite",
+        "b2i",
+    )[pick(0, 11)]
     if kind == "b2i":
         return (kind, boolean(pick, depth - 1))
     if kind == "ite":

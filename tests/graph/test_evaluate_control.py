@@ -8,7 +8,8 @@ from tests.match.snippets import Pair, assert_equal, assert_found, kernel
 
 T = "tile<128xf32>"
 STORE_AT = (
-    "%st = store_ptr_tko weak %pb, %w, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, tile<128xi1> -> token"
+    "%st = store_ptr_tko weak %pb, %w, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, "
+    "tile<128xi1> -> token"
 )
 LOAD_AT = (
     "%la = muli %k, %i128 : tile<i32>\n%la1 = reshape %la : tile<i32> -> tile<1xi32>\n"
@@ -41,7 +42,9 @@ def loop(
 def test_counting_from_elsewhere_in_other_steps() -> None:
     """0, 1, 2 by one; 0, 128, 256 by 128; 1, 2, 3 less one: the same tiles."""
     straight = loop()
-    elements = loop(count="", bounds="%i0 to %N, step %i128", index="%k = divi %j, %i128 signed : tile<i32>\n")
+    elements = loop(
+        count="", bounds="%i0 to %N, step %i128", index="%k = divi %j, %i128 signed : tile<i32>\n"
+    )
     shifted = loop(
         count=f"{TILES}%end = addi %tiles, %i1 : tile<i32>\n",
         bounds="%i1 to %end, step %i1",
@@ -64,7 +67,10 @@ def test_counting_from_elsewhere_in_other_steps() -> None:
         (loop(bounds="%i1 to %tiles, step %i1"), ("loop/bounds",)),
         (loop(bounds="%i0 to %tiles, step %i4"), ("loop/step",)),
         (loop(count="%tiles = divi %N, %i128 signed : tile<i32>\n"), ("loop/bounds", "integer-mode")),
-        (loop(count="%tiles = divi %m, %i128 signed rounding<positive_inf> : tile<i32>\n"), ("loop/bounds", "addressing", "arithmetic")),
+        (
+            loop(count="%tiles = divi %m, %i128 signed rounding<positive_inf> : tile<i32>\n"),
+            ("loop/bounds", "addressing", "arithmetic"),
+        ),
     ],
     ids=["start", "step", "rounding", "operand"],
 )
@@ -95,7 +101,8 @@ def test_carried_values_in_another_order_and_dead_ones() -> None:
     assert_equal(first, second)
     dead = kernel(
         f"{TILES}%s:3 = for %k in (%i0 to %tiles, step %i1) : tile<i32> "
-        f"iter_values(%p = %zero, %d = %one, %q = %one) -> ({T}, {T}, {T}) {{\n{LOAD_AT}%np = addf %p, %v : {T}\n"
+        f"iter_values(%p = %zero, %d = %one, %q = %one) -> ({T}, {T}, {T}) "
+        f"{{\n{LOAD_AT}%np = addf %p, %v : {T}\n"
         f"%nd = mulf %d, %d : {T}\n%nq = mulf %q, %v : {T}\ncontinue %np, %nd, %nq : {T}, {T}, {T}\n}}"
         f"\n%w = addf %s#0, %s#2 : {T}\n{STORE_AT}"
     )
@@ -106,10 +113,10 @@ def test_carried_values_in_another_order_and_dead_ones() -> None:
 
 def test_an_index_carried_along_is_the_loop_index() -> None:
     carried = kernel(
-        f"{TILES}%s:2 = for %j in (%i0 to %tiles, step %i1) : tile<i32> iter_values(%acc = %zero, %k = %i0) -> "
+        f"{TILES}%s:2 = for %j in (%i0 to %tiles, step %i1) : tile<i32> iter_values(%acc = %zero, %k "
+        "= %i0) -> "
         f"({T}, tile<i32>) {{\n{LOAD_AT}%next = addf %acc, %v : {T}\n%k2 = addi %k, %i1 : tile<i32>\n"
-        f"continue %next, %k2 : {T}, tile<i32>\n}}\n"
-        + STORE_AT.replace("%w", "%s#0")
+        f"continue %next, %k2 : {T}, tile<i32>\n}}\n" + STORE_AT.replace("%w", "%s#0")
     )
     assert_equal(loop(), carried)
     assert_equal(carried, loop())
@@ -126,8 +133,7 @@ def test_a_pointer_stepped_in_the_loop_is_an_address() -> None:
         + "\n".join(line for line in LOAD_AT.split("\n") if not line.startswith("%lp"))
         + f"%wide = constant <i32: 128> : tile<128xi32>\n%next = addf %acc, %v : {T}\n"
         "%lp2 = offset %lp, %wide : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
-        f"continue %next, %lp2 : {T}, tile<128xptr<f32>>\n}}\n"
-        + STORE_AT.replace("%w", "%s#0")
+        f"continue %next, %lp2 : {T}, tile<128xptr<f32>>\n}}\n" + STORE_AT.replace("%w", "%s#0")
     )
     assert_equal(loop(), stepped)
     wrong = stepped.replace("constant <i32: 128> : tile<128xi32>", "constant <i32: 64> : tile<128xi32>")
@@ -161,7 +167,8 @@ def test_a_loop_until_a_loaded_value_is_no_counted_loop() -> None:
             "%p = offset %a, %k : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
             "%v, %vt = load_ptr_tko weak %p token=%t : tile<ptr<f32>> -> tile<f32>, token\n"
             f"%done = cmpf {predicate} ordered %v, %c0 : tile<f32> -> tile<i1>\n"
-            "if %done {\nbreak %k : tile<i32>\n}\n%k2 = addi %k, %i1 : tile<i32>\ncontinue %k2 : tile<i32>\n}\n"
+            "if %done {\nbreak %k : tile<i32>\n}\n%k2 = addi %k, %i1 : tile<i32>\ncontinue %k2 : "
+            "tile<i32>\n}\n"
             "%f = itof %r signed : tile<i32> -> tile<f32>\n%q = offset %b, %x : tile<ptr<f32>>, tile<i32> -> "
             "tile<ptr<f32>>\n%st = store_ptr_tko weak %q, %f token=%t : tile<ptr<f32>>, tile<f32> -> token"
         )
@@ -177,7 +184,8 @@ def test_an_early_continue_is_a_select() -> None:
     early = loop(body=f"{test}if %skip {{\ncontinue %acc : {T}\n}}\n%next = addf %acc, %v : {T}")
     chosen = loop(
         body=f"{test}%sum = addf %acc, %v : {T}\n%s1 = reshape %skip : tile<i1> -> tile<1xi1>\n"
-        f"%sv = broadcast %s1 : tile<1xi1> -> tile<128xi1>\n%next = select %sv, %acc, %sum : tile<128xi1>, {T}"
+        "%sv = broadcast %s1 : tile<1xi1> -> tile<128xi1>\n%next = select %sv, %acc, %sum : "
+        f"tile<128xi1>, {T}"
     )
     assert_equal(early, chosen)
     assert_found(early, loop(), "control-flow", "mask", "arithmetic", "loop")
@@ -188,12 +196,14 @@ def test_an_early_continue_is_a_select() -> None:
 def test_nested_loops_are_not_exchanged() -> None:
     def nest(outer: str, inner: str, row: str, column: str) -> str:
         return kernel(
-            f"for %p in (%i0 to %{outer}, step %i1) : tile<i32> {{\nfor %q in (%i0 to %{inner}, step %i1) : tile<i32> {{\n"
+            f"for %p in (%i0 to %{outer}, step %i1) : tile<i32> "
+            f"{{\nfor %q in (%i0 to %{inner}, step %i1) : tile<i32> {{\n"
             f"%r = muli %{row}, %N : tile<i32>\n%at = addi %r, %{column} : tile<i32>\n"
             "%pv = offset %a, %at : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
             "%v, %vt = load_ptr_tko weak %pv token=%t : tile<ptr<f32>> -> tile<f32>, token\n"
             "%qv = offset %b, %at : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
-            "%st = store_ptr_tko weak %qv, %v token=%t : tile<ptr<f32>>, tile<f32> -> token\ncontinue\n}\ncontinue\n}"
+            "%st = store_ptr_tko weak %qv, %v token=%t : tile<ptr<f32>>, tile<f32> -> token\n"
+            "continue\n}\ncontinue\n}"
         )
 
     straight = nest("m", "N", "p", "q")
@@ -204,9 +214,7 @@ def test_nested_loops_are_not_exchanged() -> None:
 
 def test_a_loop_of_one_iteration_is_no_loop() -> None:
     once = loop(count="", bounds="%i0 to %i1, step %i1")
-    straight = kernel(
-        f"%k = constant <i32: 0> : tile<i32>\n{LOAD_AT}%w = addf %zero, %v : {T}\n{STORE_AT}"
-    )
+    straight = kernel(f"%k = constant <i32: 0> : tile<i32>\n{LOAD_AT}%w = addf %zero, %v : {T}\n{STORE_AT}")
     assert_equal(once, straight)
     never = loop(count="", bounds="%i1 to %i1, step %i1")
     assert_equal(never, kernel(f"%w = addf %zero, %zero : {T}\n{STORE_AT}"))
@@ -223,7 +231,8 @@ TEST = "%c = cmpi less_than %N, %m, signed : tile<i32> -> tile<i1>\n"
 
 def branch(test: str, then: str, otherwise: str) -> str:
     return kernel(
-        f"{VALUE}{test}%w = if %c -> ({T}) {{\n{then}\nyield %p : {T}\n}} else {{\n{otherwise}\nyield %q : {T}\n}}\n{STORE_AT}"
+        f"{VALUE}{test}%w = if %c -> ({T}) {{\n{then}\nyield %p : {T}\n}} else "
+        f"{{\n{otherwise}\nyield %q : {T}\n}}\n{STORE_AT}"
     )
 
 
@@ -246,7 +255,8 @@ BRANCHES = [
         STRAIGHT,
         kernel(
             f"{VALUE}{TEST}%p = negf %v : {T}\n%q = exp %v : {T}\n%c1 = reshape %c : tile<i1> -> tile<1xi1>\n"
-            f"%cv = broadcast %c1 : tile<1xi1> -> tile<128xi1>\n%w = select %cv, %p, %q : tile<128xi1>, {T}\n{STORE_AT}"
+            "%cv = broadcast %c1 : tile<1xi1> -> tile<128xi1>\n%w = select %cv, %p, %q : "
+            f"tile<128xi1>, {T}\n{STORE_AT}"
         ),
         branch(TEST.replace("less_than", "less_than_or_equal"), f"%p = negf %v : {T}", f"%q = exp %v : {T}"),
         ("control-flow", "mask", "arithmetic"),
@@ -292,7 +302,8 @@ def test_a_lost_or_added_guard_of_a_store() -> None:
 def test_a_minimum_as_a_branch() -> None:
     def stored(lines: str) -> str:
         return kernel(
-            f"{lines}\n%f = itof %r signed : tile<i32> -> tile<f32>\n%q = offset %b, %x : tile<ptr<f32>>, tile<i32> -> "
+            f"{lines}\n%f = itof %r signed : tile<i32> -> tile<f32>\n%q = offset %b, %x : "
+            "tile<ptr<f32>>, tile<i32> -> "
             "tile<ptr<f32>>\n%st = store_ptr_tko weak %q, %f token=%t : tile<ptr<f32>>, tile<f32> -> token"
         )
 
@@ -301,14 +312,17 @@ def test_a_minimum_as_a_branch() -> None:
         f"{TEST}%r = if %c -> (tile<i32>) {{\nyield %N : tile<i32>\n}} else {{\nyield %m : tile<i32>\n}}"
     )
     assert_equal(least, by_branch)
-    wrong = stored(f"{TEST}%r = if %c -> (tile<i32>) {{\nyield %m : tile<i32>\n}} else {{\nyield %N : tile<i32>\n}}")
+    wrong = stored(
+        f"{TEST}%r = if %c -> (tile<i32>) {{\nyield %m : tile<i32>\n}} else {{\nyield %N : tile<i32>\n}}"
+    )
     assert assert_found(least, wrong, "arithmetic", "control-flow").impact == "logic"
 
 
 def test_a_store_in_both_branches_is_one_store_of_either_value() -> None:
     """Two stores under opposite tests are not merged; each must be found on the other side."""
     two = kernel(
-        f"{VALUE}{TEST}if %c {{\n%w = negf %v : {T}\n{STORE_AT}\n}} else {{\n%w = exp %v : {T}\n{STORE_AT}\n}}"
+        f"{VALUE}{TEST}if %c {{\n%w = negf %v : {T}\n{STORE_AT}\n}} else "
+        f"{{\n%w = exp %v : {T}\n{STORE_AT}\n}}"
     )
     assert_equal(two, two)
     lost = kernel(f"{VALUE}{TEST}if %c {{\n%w = negf %v : {T}\n{STORE_AT}\n}}")

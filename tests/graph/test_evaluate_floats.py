@@ -15,17 +15,93 @@ def splat(value: str) -> str:
 
 
 ELEMENTWISE = [
-    Pair("commuted sum", f"%w = addf %v, %one : {T}", f"%w = addf %one, %v : {T}", f"%w = subf %v, %one : {T} // here", ("arithmetic/op",)),
-    Pair("commuted product", f"{splat('1.7')}%w = mulf %v, %k : {T}", f"{splat('1.7')}%w = mulf %k, %v : {T}", f"{splat('1.7')}%w = divf %v, %k : {T} // here", ("arithmetic",)),
-    Pair("difference as a sum", f"%e = exp %v : {T}\n%w = subf %v, %e : {T}", f"%e = exp %v : {T}\n%g = negf %e : {T}\n%w = addf %v, %g : {T}"),
-    Pair("operands of a difference", f"%e = exp %v : {T}\n%w = subf %v, %e : {T}", f"%e = exp %v : {T}\n%w = subf %v, %e : {T}", f"%e = exp %v : {T}\n%w = subf %e, %v : {T} // here", ("arithmetic/operands",)),
-    Pair("operands of a quotient", f"%e = exp %v : {T}\n%w = divf %v, %e : {T}", f"%e = exp %v : {T}\n%w = divf %v, %e : {T}", f"%e = exp %v : {T}\n%w = divf %e, %v : {T} // here", ("arithmetic/operands",)),
-    Pair("a square", f"%w = mulf %v, %v : {T}", f"%w = mulf %v, %v : {T}", f"%w = mulf %v, %one : {T} // here", ("arithmetic",)),
-    Pair("quotient by a power of two", f"{splat('8.0')}%w = divf %v, %k : {T}", f"{splat('0.125')}%w = mulf %v, %k : {T}", f"{splat('0.25')}%w = mulf %v, %k : {T}", ("constant", "arithmetic")),
-    Pair("ordered and unordered opposites", f"%c = cmpf less_than ordered %v, %one : {T} -> tile<128xi1>\n%w = select %c, %v, %one : tile<128xi1>, {T}", f"%c = cmpf greater_than_or_equal unordered %v, %one : {T} -> tile<128xi1>\n%w = select %c, %one, %v : tile<128xi1>, {T}", f"%c = cmpf less_than unordered %v, %one : {T} -> tile<128xi1> // here\n%w = select %c, %v, %one : tile<128xi1>, {T}", ("float-mode",)),
-    Pair("mirrored comparison", f"%c = cmpf less_than ordered %v, %one : {T} -> tile<128xi1>\n%w = select %c, %v, %zero : tile<128xi1>, {T}", f"%c = cmpf greater_than ordered %one, %v : {T} -> tile<128xi1>\n%w = select %c, %v, %zero : tile<128xi1>, {T}", f"%c = cmpf greater_than ordered %v, %one : {T} -> tile<128xi1> // here\n%w = select %c, %v, %zero : tile<128xi1>, {T}", ("control-flow", "arithmetic", "mask")),
-    Pair("an fma", f"%e = exp %v : {T}\n%w = fma %v, %e, %one : {T}", f"%e = exp %v : {T}\n%w = fma %e, %v, %one : {T}", f"%e = exp %v : {T}\n%w = fma %e, %one, %v : {T} // here", ("arithmetic",)),
-]  # fmt: skip
+    Pair(
+        "commuted sum",
+        f"%w = addf %v, %one : {T}",
+        f"%w = addf %one, %v : {T}",
+        f"%w = subf %v, %one : {T} // here",
+        ("arithmetic/op",),
+    ),
+    Pair(
+        "commuted product",
+        f"{splat('1.7')}%w = mulf %v, %k : {T}",
+        f"{splat('1.7')}%w = mulf %k, %v : {T}",
+        f"{splat('1.7')}%w = divf %v, %k : {T} // here",
+        ("arithmetic",),
+    ),
+    Pair(
+        "difference as a sum",
+        f"%e = exp %v : {T}\n%w = subf %v, %e : {T}",
+        f"%e = exp %v : {T}\n%g = negf %e : {T}\n%w = addf %v, %g : {T}",
+    ),
+    Pair(
+        "operands of a difference",
+        f"%e = exp %v : {T}\n%w = subf %v, %e : {T}",
+        f"%e = exp %v : {T}\n%w = subf %v, %e : {T}",
+        f"%e = exp %v : {T}\n%w = subf %e, %v : {T} // here",
+        ("arithmetic/operands",),
+    ),
+    Pair(
+        "operands of a quotient",
+        f"%e = exp %v : {T}\n%w = divf %v, %e : {T}",
+        f"%e = exp %v : {T}\n%w = divf %v, %e : {T}",
+        f"%e = exp %v : {T}\n%w = divf %e, %v : {T} // here",
+        ("arithmetic/operands",),
+    ),
+    Pair(
+        "a square",
+        f"%w = mulf %v, %v : {T}",
+        f"%w = mulf %v, %v : {T}",
+        f"%w = mulf %v, %one : {T} // here",
+        ("arithmetic",),
+    ),
+    Pair(
+        "quotient by a power of two",
+        f"{splat('8.0')}%w = divf %v, %k : {T}",
+        f"{splat('0.125')}%w = mulf %v, %k : {T}",
+        f"{splat('0.25')}%w = mulf %v, %k : {T}",
+        ("constant", "arithmetic"),
+    ),
+    Pair(
+        "ordered and unordered opposites",
+        (
+            f"%c = cmpf less_than ordered %v, %one : {T} -> tile<128xi1>\n%w = select %c, %v, %one : "
+            f"tile<128xi1>, {T}"
+        ),
+        (
+            f"%c = cmpf greater_than_or_equal unordered %v, %one : {T} -> tile<128xi1>\n%w = select %c, "
+            f"%one, %v : tile<128xi1>, {T}"
+        ),
+        (
+            f"%c = cmpf less_than unordered %v, %one : {T} -> tile<128xi1> // here\n%w = select %c, %v, "
+            f"%one : tile<128xi1>, {T}"
+        ),
+        ("float-mode",),
+    ),
+    Pair(
+        "mirrored comparison",
+        (
+            f"%c = cmpf less_than ordered %v, %one : {T} -> tile<128xi1>\n%w = select %c, %v, %zero : "
+            f"tile<128xi1>, {T}"
+        ),
+        (
+            f"%c = cmpf greater_than ordered %one, %v : {T} -> tile<128xi1>\n%w = select %c, %v, %zero : "
+            f"tile<128xi1>, {T}"
+        ),
+        (
+            f"%c = cmpf greater_than ordered %v, %one : {T} -> tile<128xi1> // here\n%w = select %c, %v, "
+            f"%zero : tile<128xi1>, {T}"
+        ),
+        ("control-flow", "arithmetic", "mask"),
+    ),
+    Pair(
+        "an fma",
+        f"%e = exp %v : {T}\n%w = fma %v, %e, %one : {T}",
+        f"%e = exp %v : {T}\n%w = fma %e, %v, %one : {T}",
+        f"%e = exp %v : {T}\n%w = fma %e, %one, %v : {T} // here",
+        ("arithmetic",),
+    ),
+]
 
 
 @pytest.mark.parametrize("pair", ELEMENTWISE, ids=[pair.name for pair in ELEMENTWISE])
@@ -33,7 +109,11 @@ def test_elementwise(pair: Pair) -> None:
     assert_equal(with_value(pair.reference), with_value(pair.generated))
     assert_equal(with_value(pair.generated), with_value(pair.reference))
     if pair.wrong:
-        marked = with_value(pair.wrong) if pair.reference.count("\n") == pair.wrong.count("\n") else with_value(pair.wrong.replace(" // here", ""))
+        marked = (
+            with_value(pair.wrong)
+            if pair.reference.count("\n") == pair.wrong.count("\n")
+            else with_value(pair.wrong.replace(" // here", ""))
+        )
         assert_found(with_value(pair.reference), marked, *pair.rules)
 
 
@@ -48,7 +128,9 @@ MODES = [
 ]
 
 
-@pytest.mark.parametrize(("reference", "generated", "rule", "impact"), MODES, ids=[f"{m[0]}-{m[2]}" for m in MODES])
+@pytest.mark.parametrize(
+    ("reference", "generated", "rule", "impact"), MODES, ids=[f"{m[0]}-{m[2]}" for m in MODES]
+)
 def test_modes(reference: str, generated: str, rule: str, impact: str) -> None:
     head = f"%one2 = exp %v : {T}\n"
     first = assert_found(
@@ -85,14 +167,20 @@ def test_an_extra_conversion_rounds_once_more() -> None:
     rounded = with_value(
         f"%e = exp %v : {T}\n%h = ftof %e : {T} -> tile<128xbf16>\n%w = ftof %h : tile<128xbf16> -> {T}"
     )
-    assert assert_found(straight, rounded, "conversion/extra", "arithmetic/extra-rounding").impact == "precision"
-    assert assert_found(rounded, straight, "conversion/missing", "arithmetic/extra-rounding").impact == "precision"
+    assert (
+        assert_found(straight, rounded, "conversion/extra", "arithmetic/extra-rounding").impact == "precision"
+    )
+    assert (
+        assert_found(rounded, straight, "conversion/missing", "arithmetic/extra-rounding").impact
+        == "precision"
+    )
 
 
 def test_signedness_of_a_conversion() -> None:
     def converted(sign: str) -> str:
         return with_value(
-            f"%s = subi %o, %mv : tile<128xi32>\n%f = itof %s {sign} : tile<128xi32> -> {T}\n%w = addf %v, %f : {T}"
+            f"%s = subi %o, %mv : tile<128xi32>\n%f = itof %s {sign} : tile<128xi32> -> {T}\n%w = addf "
+            f"%v, %f : {T}"
         )
 
     assert_found(converted("signed"), converted("unsigned"), "integer-mode/signedness", "conversion")
@@ -110,14 +198,20 @@ def test_a_bit_pattern_is_no_value() -> None:
 
 
 def reduced(
-    dim: int = 1, identity: str = "0.0", op: str = "addf %l, %r", shape: str = "8x16", kept: int = 8, mark: str = ""
+    dim: int = 1,
+    identity: str = "0.0",
+    op: str = "addf %l, %r",
+    shape: str = "8x16",
+    kept: int = 8,
+    mark: str = "",
 ) -> str:
     """Sum along one axis of the block as a square of lanes, stored to the block's first elements."""
     return kernel(
         "%v, %vt = load_ptr_tko weak %pa, %in, %zero token=%t : "
         "tile<128xptr<f32>>, tile<128xi1>, tile<128xf32> -> tile<128xf32>, token\n"
         f"%sq = reshape %v : {T} -> tile<{shape}xf32>\n"
-        f"%w = reduce %sq dim={dim} identities=[{identity} : f32] : tile<{shape}xf32> -> tile<{kept}xf32>{mark}\n"
+        f"%w = reduce %sq dim={dim} identities=[{identity} : f32] : tile<{shape}xf32> -> "
+        f"tile<{kept}xf32>{mark}\n"
         f"(%l: tile<f32>, %r: tile<f32>) {{\n%s = {op} : tile<f32>\nyield %s : tile<f32>\n}}\n"
         f"%ln = iota : tile<{kept}xi32>\n%bp = broadcast %b1 : tile<1xptr<f32>> -> tile<{kept}xptr<f32>>\n"
         f"%q = offset %bp, %ln : tile<{kept}xptr<f32>>, tile<{kept}xi32> -> tile<{kept}xptr<f32>>\n"
@@ -127,7 +221,14 @@ def reduced(
 
 def test_names_and_order_of_a_combiner_do_not_matter() -> None:
     assert_equal(reduced(), reduced(op="addf %r, %l"))
-    assert_equal(reduced(), reduced().replace("%l", "%element").replace("%r,", "%sum,").replace("%r:", "%sum:").replace("%r :", "%sum :"))
+    assert_equal(
+        reduced(),
+        reduced()
+        .replace("%l", "%element")
+        .replace("%r,", "%sum,")
+        .replace("%r:", "%sum:")
+        .replace("%r :", "%sum :"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,7 +250,10 @@ def test_the_axis_of_a_reduction_of_equal_extents() -> None:
     """8 x 16 has other types along its axes; half of the block is 8 x 8."""
     halves = reduced(shape="8x8").replace(f"reshape %v : {T}", "reshape %half : tile<64xf32>")
     halves = halves.replace("%sq = ", f"%half = extract %v[%i0] : {T} -> tile<64xf32>\n%sq = ")
-    other = halves.replace("dim=1 identities=[0.0 : f32] : tile<8x8xf32> -> tile<8xf32>", "dim=0 identities=[0.0 : f32] : tile<8x8xf32> -> tile<8xf32> // here")
+    other = halves.replace(
+        "dim=1 identities=[0.0 : f32] : tile<8x8xf32> -> tile<8xf32>",
+        "dim=0 identities=[0.0 : f32] : tile<8x8xf32> -> tile<8xf32> // here",
+    )
     assert other != halves
     first = assert_found(halves, other, "reduction/axis")
     assert first.impact == "logic"
@@ -158,12 +262,17 @@ def test_the_axis_of_a_reduction_of_equal_extents() -> None:
 def test_a_reduction_of_the_transposed_along_the_other_axis_is_the_same() -> None:
     transposed = reduced(dim=0, shape="16x8").replace(
         f"%sq = reshape %v : {T} -> tile<16x8xf32>",
-        f"%s0 = reshape %v : {T} -> tile<8x16xf32>\n%sq = permute %s0 [1, 0] : tile<8x16xf32> -> tile<16x8xf32>",
+        (
+            f"%s0 = reshape %v : {T} -> tile<8x16xf32>\n%sq = permute %s0 [1, 0] : tile<8x16xf32> -> "
+            "tile<16x8xf32>"
+        ),
     )
     assert_equal(reduced(), transposed)
 
 
-def scanned(reverse: str = "false", dim: int = 0, op: str = "addf %l, %r", identity: str = "0.0", shape: str = "128") -> str:
+def scanned(
+    reverse: str = "false", dim: int = 0, op: str = "addf %l, %r", identity: str = "0.0", shape: str = "128"
+) -> str:
     before = f"%sq = reshape %v : {T} -> tile<{shape}xf32>\n"
     return with_value(
         f"{before}%sc = scan %sq dim={dim} reverse={reverse} identities=[{identity} : f32] : "
@@ -233,7 +342,8 @@ def test_what_a_product_starts_from() -> None:
 def test_fast_accumulation() -> None:
     def half(flag: str) -> str:
         return product(
-            "%lh = ftof %l : tile<8x16xf32> -> tile<8x16xf16>\n%rh = ftof %r : tile<16x8xf32> -> tile<16x8xf16>\n"
+            "%lh = ftof %l : tile<8x16xf32> -> tile<8x16xf16>\n%rh = ftof %r : tile<16x8xf32> -> "
+            "tile<16x8xf16>\n"
             f"%p = mmaf %lh, %rh, %acc{flag} : tile<8x16xf16>, tile<16x8xf16>, tile<8x8xf32>"
         )
 

@@ -171,15 +171,27 @@ def test_unequal_addresses(pair: Pair) -> None:
 
 
 PLACED = [
-    ("divi_floor", f"{splat('k', 32)}%s = subi %o, %mv : {V}\n%r = divi %s, %k signed rounding<negative_inf> : {V}",
-     f"{splat('k', 32)}%s = subi %o, %mv : {V}\n%r = divi %s, %k signed : {V} // here", "integer-mode/division-rounding"),
-    ("shift", f"{splat('k', 5)}%s = subi %o, %mv : {V}\n%r = shri %s, %k signed : {V}",
-     f"{splat('k', 5)}%s = subi %o, %mv : {V}\n%r = shri %s, %k unsigned : {V} // here", "integer-mode"),
+    (
+        "divi_floor",
+        f"{splat('k', 32)}%s = subi %o, %mv : {V}\n%r = divi %s, %k signed rounding<negative_inf> : {V}",
+        f"{splat('k', 32)}%s = subi %o, %mv : {V}\n%r = divi %s, %k signed : {V} // here",
+        "integer-mode/division-rounding",
+    ),
+    (
+        "shift",
+        f"{splat('k', 5)}%s = subi %o, %mv : {V}\n%r = shri %s, %k signed : {V}",
+        f"{splat('k', 5)}%s = subi %o, %mv : {V}\n%r = shri %s, %k unsigned : {V} // here",
+        "integer-mode",
+    ),
     ("operand", f"%r = addi %o, %nv : {V}", f"%r = addi %o, %mv : {V} // here", "addressing/index"),
     ("kind", f"%r = maxi %o, %nv signed : {V}", f"%r = mini %o, %nv signed : {V} // here", "arithmetic/op"),
-    ("signedness", f"%s = subi %o, %mv : {V}\n%r = maxi %s, %nv signed : {V}",
-     f"%s = subi %o, %mv : {V}\n%r = maxi %s, %nv unsigned : {V} // here", "integer-mode/signedness"),
-]  # fmt: skip
+    (
+        "signedness",
+        f"%s = subi %o, %mv : {V}\n%r = maxi %s, %nv signed : {V}",
+        f"%s = subi %o, %mv : {V}\n%r = maxi %s, %nv unsigned : {V} // here",
+        "integer-mode/signedness",
+    ),
+]
 
 
 @pytest.mark.parametrize(("name", "reference", "generated", "rule"), PLACED, ids=[row[0] for row in PLACED])
@@ -200,9 +212,7 @@ def test_offsets_in_32_or_64_bits() -> None:
 
 
 def test_widening_without_the_sign_is_another_offset() -> None:
-    signed = address(
-        f"%s = subi %o, %mv : {V}\n%r = exti %s signed : {V} -> tile<128xi64>", "r", "i64"
-    )
+    signed = address(f"%s = subi %o, %mv : {V}\n%r = exti %s signed : {V} -> tile<128xi64>", "r", "i64")
     unsigned = address(
         f"%s = subi %o, %mv : {V}\n%r = exti %s unsigned : {V} -> tile<128xi64> // here", "r", "i64"
     )
@@ -211,7 +221,10 @@ def test_widening_without_the_sign_is_another_offset() -> None:
 
 def test_row_pointers_stepped_by_scalars() -> None:
     """`(base + row * n) + lane` and `base + (row * n + lane)`."""
-    store = "\n%st = store_ptr_tko weak %q, %v, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, tile<128xi1> -> token"
+    store = (
+        "\n%st = store_ptr_tko weak %q, %v, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, "
+        "tile<128xi1> -> token"
+    )
     at_once = kernel(
         f"{LOAD}\n%row = muli %y, %N : tile<i32>\n%row1 = reshape %row : tile<i32> -> tile<1xi32>\n"
         f"%rows = broadcast %row1 : tile<1xi32> -> {V}\n%r = addi %rows, %o : {V}\n"
@@ -249,7 +262,8 @@ MASKS = [
     Pair(
         "negated comparison",
         f"%k = cmpi less_than %o, %mv, signed : {MASK}",
-        f"%ge = cmpi greater_than_or_equal %o, %mv, signed : {MASK}\n%T = constant <i1: true> : tile<128xi1>\n"
+        f"%ge = cmpi greater_than_or_equal %o, %mv, signed : {MASK}\n%T = constant <i1: true> : "
+        "tile<128xi1>\n"
         "%k = xori %ge, %T : tile<128xi1>",
         f"%k = cmpi greater_than_or_equal %o, %mv, signed : {MASK} // here",
         ("mask",),
@@ -288,7 +302,8 @@ MASKS = [
     Pair(
         "truncated from i8",
         f"%k = cmpi less_than %o, %nv, signed : {MASK}",
-        f"%p = cmpi less_than %o, %nv, signed : {MASK}\n%p8 = exti %p unsigned : tile<128xi1> -> tile<128xi8>\n"
+        f"%p = cmpi less_than %o, %nv, signed : {MASK}\n%p8 = exti %p unsigned : tile<128xi1> -> "
+        "tile<128xi8>\n"
         "%k = trunci %p8 : tile<128xi8> -> tile<128xi1>",
     ),
     Pair(
@@ -339,14 +354,18 @@ def test_a_lost_mask_is_found_at_the_store() -> None:
 @pytest.mark.xfail(strict=True, reason="a finding placed by alignment says DIFFERS for a lost operand")
 def test_a_lost_mask_is_missing() -> None:
     generated = LOST.replace(" // here", "")
-    first = assert_found(kernel(f"{LOAD}\n%w = addf %v, %one : tile<128xf32>\n{STORE}"), generated, "mask/missing")
+    first = assert_found(
+        kernel(f"{LOAD}\n%w = addf %v, %one : tile<128xf32>\n{STORE}"), generated, "mask/missing"
+    )
     assert first.status == "MISSING"
 
 
 FLOORED = f"{splat('k', 32)}{splat('e', 0)}%s = subi %o, %mv : {V}\n%f = remi %s, %k signed : {V}\n"
 
 
-@pytest.mark.xfail(strict=True, reason="no rule for the select of a truncated remainder where it may be negative")
+@pytest.mark.xfail(
+    strict=True, reason="no rule for the select of a truncated remainder where it may be negative"
+)
 @pytest.mark.parametrize("sign", ["less_than %f, %e", "greater_than %e, %f"])
 def test_floor_modulo_spelled_out(sign: str) -> None:
     """The remainder of a truncating division, moved up by the divisor where it is negative."""
@@ -371,7 +390,8 @@ def test_floor_modulo_of_two_front_ends() -> None:
         f"%r = select %neg, %up, %f : tile<128xi1>, {V}"
     )
     other = (
-        f"{FLOORED}%neg = cmpi less_than %f, %e, signed : {MASK}\n%kn = cmpi less_than %k, %e, signed : {MASK}\n"
+        f"{FLOORED}%neg = cmpi less_than %f, %e, signed : {MASK}\n%kn = cmpi less_than %k, %e, signed "
+        f": {MASK}\n"
         f"%not = cmpi not_equal %f, %e, signed : {MASK}\n%mixed = xori %neg, %kn : tile<128xi1>\n"
         f"%both = andi %mixed, %not : tile<128xi1>\n%up = addi %f, %k : {V}\n"
         f"%r = select %both, %up, %f : tile<128xi1>, {V}"
@@ -388,7 +408,9 @@ def test_a_mask_that_can_be_negative_is_another_compare() -> None:
 
 def test_hash_arithmetic_wraps_as_a_whole() -> None:
     """A large odd factor is meant to wrap: the product is kept as one op, and its shift is not a division."""
-    lines = f"{splat('f', -1640531527)}%h = muli %mv, %f : {V}\n{splat('s', 24)}%r = shri %h, %s unsigned : {V}"
+    lines = (
+        f"{splat('f', -1640531527)}%h = muli %mv, %f : {V}\n{splat('s', 24)}%r = shri %h, %s unsigned : {V}"
+    )
     assert_equal(address(lines, "r"), address(lines, "r"))
     other = lines.replace("shri %h, %s unsigned", "shri %h, %s signed")
     assert_found(address(lines, "r"), address(other, "r"), "integer-mode", "addressing")

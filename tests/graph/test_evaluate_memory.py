@@ -58,13 +58,16 @@ def test_the_padding_of_a_load(load: str, rule: str) -> None:
 
 def test_padding_by_a_select_is_padding() -> None:
     unpadded = (
-        "%u, %vt = load_ptr_tko weak %pa, %in token=%t : tile<128xptr<f32>>, tile<128xi1> -> tile<128xf32>, token\n"
+        "%u, %vt = load_ptr_tko weak %pa, %in token=%t : tile<128xptr<f32>>, tile<128xi1> -> "
+        "tile<128xf32>, token\n"
         f"%v = select %in, %u, %zero : tile<128xi1>, {T}"
     )
     assert_equal(loaded(LOAD), loaded(unpadded))
 
 
-@pytest.mark.xfail(strict=True, reason="alignment pairs the two stores in order and says that the first has another value")
+@pytest.mark.xfail(
+    strict=True, reason="alignment pairs the two stores in order and says that the first has another value"
+)
 def test_a_lost_store_and_an_extra_one() -> None:
     twice = with_value(f"{NEG}\n{STORE.replace('%st', '%s0').replace('%w', '%v')}")
     assert_found(twice, with_value(NEG), "memory-family/missing", "memory-family")
@@ -81,11 +84,14 @@ def test_a_store_of_another_value() -> None:
 ATOMIC_PARAMETERS = "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>, %m: tile<i32>, %c: tile<ptr<i32>>"
 
 
-def atomic(mode: str = "add", order: str = "relaxed device", value: str = "%one", where: str = "%x", mark: str = "") -> str:
+def atomic(
+    mode: str = "add", order: str = "relaxed device", value: str = "%one", where: str = "%x", mark: str = ""
+) -> str:
     return kernel(
         "%uno = constant <i32: 1> : tile<i32>\n%dos = constant <i32: 2> : tile<i32>\n"
         f"%p = offset %c, {where} : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>\n"
-        f"%old, %ot = atomic_rmw_tko {order} %p, {mode}, {value.replace('one', 'uno').replace('two', 'dos')} token=%t : "
+        f"%old, %ot = atomic_rmw_tko {order} %p, {mode}, "
+        f"{value.replace('one', 'uno').replace('two', 'dos')} token=%t : "
         f"tile<ptr<i32>>, tile<i32> -> tile<i32>, token{mark}",
         parameters=ATOMIC_PARAMETERS,
     )
@@ -114,7 +120,8 @@ def test_a_lost_atomic() -> None:
 
 def test_an_atomic_is_no_store() -> None:
     stored = kernel(
-        "%uno = constant <i32: 1> : tile<i32>\n%p = offset %c, %x : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>\n"
+        "%uno = constant <i32: 1> : tile<i32>\n%p = offset %c, %x : tile<ptr<i32>>, tile<i32> -> "
+        "tile<ptr<i32>>\n"
         "%s = store_ptr_tko weak %p, %uno token=%t : tile<ptr<i32>>, tile<i32> -> token",
         parameters=ATOMIC_PARAMETERS,
     )
@@ -147,7 +154,13 @@ def in_place(second: str, source: str = "%pa") -> str:
 
 
 def test_a_lost_order_of_two_writes_of_one_array() -> None:
-    first = assert_found(in_place("s1"), in_place("t").replace("token=%t : " + STORE_TYPE + "\nreturn", "token=%t : " + STORE_TYPE + HERE + "\nreturn"), "token-order/missing")
+    first = assert_found(
+        in_place("s1"),
+        in_place("t").replace(
+            "token=%t : " + STORE_TYPE + "\nreturn", "token=%t : " + STORE_TYPE + HERE + "\nreturn"
+        ),
+        "token-order/missing",
+    )
     assert first.impact == "logic"
     assert first.status == "MISSING"
     assert_equal(in_place("t"), in_place("s1"))

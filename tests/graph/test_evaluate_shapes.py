@@ -12,15 +12,20 @@ FLAT = [
     Pair(
         "reshape and back",
         f"%w = addf %v, %one : {T}",
-        f"%r = reshape %v : {T} -> tile<8x16xf32>\n%q = reshape %r : tile<8x16xf32> -> {T}\n%w = addf %q, %one : {T}",
-        f"%r = reshape %v : {T} -> tile<8x16xf32>\n%p = permute %r [1, 0] : tile<8x16xf32> -> tile<16x8xf32>\n"
+        (
+            f"%r = reshape %v : {T} -> tile<8x16xf32>\n%q = reshape %r : tile<8x16xf32> -> {T}\n%w = addf "
+            f"%q, %one : {T}"
+        ),
+        f"%r = reshape %v : {T} -> tile<8x16xf32>\n%p = permute %r [1, 0] : tile<8x16xf32> -> "
+        "tile<16x8xf32>\n"
         f"%q = reshape %p : tile<16x8xf32> -> {T}\n%w = addf %q, %one : {T}",
         ("shape-op", "addressing"),
     ),
     Pair(
         "two transpositions",
         f"%w = addf %v, %one : {T}",
-        f"%r = reshape %v : {T} -> tile<8x16xf32>\n%p = permute %r [1, 0] : tile<8x16xf32> -> tile<16x8xf32>\n"
+        f"%r = reshape %v : {T} -> tile<8x16xf32>\n%p = permute %r [1, 0] : tile<8x16xf32> -> "
+        "tile<16x8xf32>\n"
         "%p2 = permute %p [1, 0] : tile<16x8xf32> -> tile<8x16xf32>\n"
         f"%q = reshape %p2 : tile<8x16xf32> -> {T}\n%w = addf %q, %one : {T}",
     ),
@@ -88,7 +93,12 @@ MISPLACED = ("reshape and back", "splat by broadcast or as a constant")
 @pytest.mark.parametrize(
     "pair",
     [
-        pytest.param(p, id=p.name, marks=[pytest.mark.xfail(strict=True, reason="placed on an op that was not changed")] * (p.name in MISPLACED))
+        pytest.param(
+            p,
+            id=p.name,
+            marks=[pytest.mark.xfail(strict=True, reason="placed on an op that was not changed")]
+            * (p.name in MISPLACED),
+        )
         for p in FLAT
         if p.wrong
     ],
@@ -131,7 +141,8 @@ def access(
         f"%v, %lt = load_view_tko weak %av[{index}] token = %t{more} : {load}, tile<i32> -> "
         f"tile<{tile}xf32>, token{marks[1]}\n{lines}\n"
         f"%bv = make_partition_view %bt : {store}{marks[2]}\n"
-        f"%st = store_view_tko weak %u, %bv[{out}] token = %t : tile<{tile}xf32>, {store}, tile<i32> -> token{marks[3]}",
+        f"%st = store_view_tko weak %u, %bv[{out}] token = %t : tile<{tile}xf32>, {store}, tile<i32> "
+        f"-> token{marks[3]}",
         parameters=VIEWS,
         prologue=START,
     )
@@ -170,7 +181,9 @@ def test_a_lost_dim_map_is_found() -> None:
     assert first.impact == "logic"
 
 
-@pytest.mark.xfail(strict=True, reason="alignment calls it arithmetic/missing, the permute against the negf behind it")
+@pytest.mark.xfail(
+    strict=True, reason="alignment calls it arithmetic/missing, the permute against the negf behind it"
+)
 def test_a_lost_permutation_of_equal_extents_is_found() -> None:
     reference = access(
         lines="%p = permute %v [1, 0] : tile<32x32xf32> -> tile<32x32xf32>\n%u = negf %p : tile<32x32xf32>"
@@ -189,7 +202,11 @@ def test_exchanged_indices_are_found_at_the_access() -> None:
 
 @pytest.mark.parametrize(
     ("padding", "rule"),
-    [("", "padding/missing"), ("padding_value = neg_inf, ", "padding/changed"), ("padding_value = nan, ", "padding/changed")],
+    [
+        ("", "padding/missing"),
+        ("padding_value = neg_inf, ", "padding/changed"),
+        ("padding_value = nan, ", "padding/changed"),
+    ],
 )
 def test_padding_of_a_view(padding: str, rule: str) -> None:
     reference = access(lines=SUMMED)
@@ -227,7 +244,8 @@ def test_an_unneeded_inbounds_of_one_element_is_harmless() -> None:
 def test_a_view_and_its_gather_spelled_out_are_the_same_access() -> None:
     """Only the cost differs: a pointer load with the view's mask and padding."""
     lines = (
-        "%wide = constant <i32: 32> : tile<i32>\n%x0 = muli %x, %wide : tile<i32>\n%y0 = muli %y, %wide : tile<i32>\n"
+        "%wide = constant <i32: 32> : tile<i32>\n%x0 = muli %x, %wide : tile<i32>\n%y0 = muli %y, "
+        "%wide : tile<i32>\n"
         "%l = iota : tile<32xi32>\n%lr = reshape %l : tile<32xi32> -> tile<32x1xi32>\n"
         "%rows = broadcast %lr : tile<32x1xi32> -> tile<32x32xi32>\n"
         "%lc = reshape %l : tile<32xi32> -> tile<1x32xi32>\n"
@@ -267,7 +285,10 @@ def test_a_strided_view_that_does_not_overlap_is_a_partition() -> None:
     partition = access()
     strided = partition.replace(
         f"%av = make_partition_view %at : {view_type()}",
-        f"%av = make_strided_view %at : strided_view<tile=(32x32), traversal_strides=[32,32], padding_value = zero, {TENSOR}>",
+        (
+            "%av = make_strided_view %at : strided_view<tile=(32x32), traversal_strides=[32,32], "
+            f"padding_value = zero, {TENSOR}>"
+        ),
     ).replace(
         f"token = %t : {view_type()}",
         f"token = %t : strided_view<tile=(32x32), traversal_strides=[32,32], padding_value = zero, {TENSOR}>",
@@ -290,9 +311,11 @@ def test_a_gather_view_with_consecutive_rows_is_a_partition() -> None:
     def gathered(rows: str) -> str:
         return kernel(
             f"{lines}%av = make_gather_scatter_view %at : {gather}\n"
-            f"%v, %lt = load_view_tko weak %av[%{rows}, %y] token = %t : {gather}, tile<32xi32>, tile<i32> -> "
+            f"%v, %lt = load_view_tko weak %av[%{rows}, %y] token = %t : {gather}, tile<32xi32>, "
+            "tile<i32> -> "
             "tile<32x32xf32>, token\n%u = negf %v : tile<32x32xf32>\n"
-            f"%bv = make_partition_view %bt : {store}\n%st = store_view_tko weak %u, %bv[%x, %y] token = %t : "
+            f"%bv = make_partition_view %bt : {store}\n%st = store_view_tko weak %u, %bv[%x, %y] "
+            "token = %t : "
             f"tile<32x32xf32>, {store}, tile<i32> -> token",
             parameters=VIEWS,
             prologue=START,
@@ -307,9 +330,11 @@ def test_the_number_of_tiles_is_a_ceiling_division() -> None:
         return kernel(
             f"%av = make_partition_view %at : {view_type()}\n{count}\n"
             "%one = constant <i32: 1> : tile<i32>\n%c = subi %k, %one : tile<i32>\n"
-            f"%v, %lt = load_view_tko weak %av[%x, %c] token = %t : {view_type()}, tile<i32> -> tile<32x32xf32>, token\n"
+            f"%v, %lt = load_view_tko weak %av[%x, %c] token = %t : {view_type()}, tile<i32> -> "
+            "tile<32x32xf32>, token\n"
             f"%bv = make_partition_view %bt : {view_type(padding='')}\n"
-            f"%st = store_view_tko weak %v, %bv[%x, %c] token = %t : tile<32x32xf32>, {view_type(padding='')}, "
+            "%st = store_view_tko weak %v, %bv[%x, %c] token = %t : tile<32x32xf32>, "
+            f"{view_type(padding='')}, "
             "tile<i32> -> token",
             parameters=VIEWS,
             prologue=START,
@@ -319,14 +344,23 @@ def test_the_number_of_tiles_is_a_ceiling_division() -> None:
     wide = "%wide = constant <i32: 32> : tile<i32>\n"
     spelled = loop(f"{wide}%k = divi %w, %wide signed rounding<positive_inf> : tile<i32>")
     assert_equal(asked, spelled)
-    assert_found(asked, loop(f"{wide}%k = divi %w, %wide signed : tile<i32>"), "addressing", "mask", "integer-mode")
-    assert_found(asked, loop(f"{wide}%k = divi %h, %wide signed rounding<positive_inf> : tile<i32>"), "addressing", "mask")
+    assert_found(
+        asked, loop(f"{wide}%k = divi %w, %wide signed : tile<i32>"), "addressing", "mask", "integer-mode"
+    )
+    assert_found(
+        asked,
+        loop(f"{wide}%k = divi %h, %wide signed rounding<positive_inf> : tile<i32>"),
+        "addressing",
+        "mask",
+    )
 
 
 def test_another_stride_is_found() -> None:
     reference = access()
-    generated = reference.replace("%bt = make_tensor_view %b, shape = [%h, %w], strides = [%s, 1]",
-                                  "%bt = make_tensor_view %b, shape = [%h, %w], strides = [%w, 1]")  # fmt: skip
+    generated = reference.replace(
+        "%bt = make_tensor_view %b, shape = [%h, %w], strides = [%s, 1]",
+        "%bt = make_tensor_view %b, shape = [%h, %w], strides = [%w, 1]",
+    )
     assert generated != reference
     first = assert_found(reference, generated, "stride/changed", "addressing")
     assert first.impact == "logic"

@@ -143,7 +143,9 @@ def build(terms: Terms, tree: Tree, element: str) -> Term:
             return floats.constant(terms, element, bits)
         case (name, mode, *operands):
             mods = () if mode == "nearest_even" else (("rounding", mode),)
-            return terms.float_op((name, element, mods), tuple(build(terms, each, element) for each in operands))
+            return terms.float_op(
+                (name, element, mods), tuple(build(terms, each, element) for each in operands)
+            )
         case _:
             raise AssertionError(tree)
 
@@ -166,7 +168,9 @@ def ordinary(numbers: list[float], element: str) -> list[Fraction]:
 
 
 inputs = st.lists(
-    st.builds(lambda m, s: m * s, st.floats(0.01, 100.0), st.sampled_from((1.0, -1.0))), min_size=4, max_size=4
+    st.builds(lambda m, s: m * s, st.floats(0.01, 100.0), st.sampled_from((1.0, -1.0))),
+    min_size=4,
+    max_size=4,
 )
 
 
@@ -208,7 +212,8 @@ def test_a_rewrite_keeps_rounding_to_zero(tree: Tree, numbers: list[float]) -> N
 
 
 @pytest.mark.xfail(
-    strict=True, reason="a negation moves out of a product or quotient that rounds up or down, without turning the mode"
+    strict=True,
+    reason="a negation moves out of a product or quotient that rounds up or down, without turning the mode",
 )
 @pytest.mark.parametrize("name", ["mulf", "divf"])
 @pytest.mark.parametrize("mode", ["positive_inf", "negative_inf"])
@@ -315,7 +320,9 @@ def test_an_equivalence_can_be_switched_off() -> None:
     def scale_moved(terms: Terms) -> bool:
         x, y = leaf(terms, 0), leaf(terms, 1)
         two = number(terms, 2.0)
-        return op(terms, "mulf", op(terms, "mulf", x, two), y) == op(terms, "mulf", x, op(terms, "mulf", y, two))
+        return op(terms, "mulf", op(terms, "mulf", x, two), y) == op(
+            terms, "mulf", x, op(terms, "mulf", y, two)
+        )
 
     def fma_unfused(terms: Terms) -> bool:
         x, y = leaf(terms, 0), leaf(terms, 1)
@@ -366,7 +373,9 @@ def test_an_integer_constant_is_converted_with_one_rounding(value: int) -> None:
 @pytest.mark.xfail(strict=True, reason="rounded to a double first, then to f32")
 def test_a_wide_integer_constant_is_rounded_once() -> None:
     terms = Terms()
-    wide = 2**60 + 2**36 + 1  # just above the middle between two f32 numbers; the double next to it is the middle
+    wide = (
+        2**60 + 2**36 + 1
+    )  # just above the middle between two f32 numbers; the double next to it is the middle
     folded = terms.float_op(("itof", "f32", ()), (terms.const(wide),))
     assert Fraction(floats.constant_of(terms, folded) or 0.0) == nearest(Fraction(wide), "f32")
 

@@ -55,7 +55,10 @@ def test_substitution_is_simultaneous(expr: Expr, order: list[int], points: Poin
     leaves = [terms.leaf("arg", 0, index) for index in range(len(SYMBOLS))]
     for index in DIVISORS:
         terms.ranges[leaves[index]] = (1, None)
-    order = [index if index in DIVISORS or order[index] in DIVISORS else order[index] for index in range(len(order))]
+    order = [
+        index if index in DIVISORS or order[index] in DIVISORS else order[index]
+        for index in range(len(order))
+    ]
     term = build(terms, expr)
     moved = terms.subst(term, {leaf: terms.atom(leaves[to]) for leaf, to in zip(leaves, order, strict=True)})
     for point in points:
@@ -71,7 +74,9 @@ def test_a_simplified_term_is_equal_where_the_guards_hold(expr: Expr, guard: Exp
     simplified = terms.under(build(terms, expr), terms.conjuncts(build(terms, guard)))
     for point in points:
         if value(guard, point):
-            assert evaluate(terms, simplified, dict(zip(leaves, point, strict=True))) == value(expr, point), point
+            assert evaluate(terms, simplified, dict(zip(leaves, point, strict=True))) == value(expr, point), (
+                point
+            )
 
 
 @many
@@ -87,7 +92,11 @@ def test_what_is_implied_holds(guards: list[Expr], goal: Expr, points: Points) -
 
 @many
 @given(
-    integers(depth=2), st.integers(-20, 20), st.integers(0, 60), st.one_of(integers(3), booleans()), assignments()
+    integers(depth=2),
+    st.integers(-20, 20),
+    st.integers(0, 60),
+    st.one_of(integers(3), booleans()),
+    assignments(),
 )
 def test_an_assumed_range_keeps_values_where_it_holds(
     fact: Expr, low: int, width: int, expr: Expr, points: Points
@@ -148,7 +157,9 @@ def test_a_commuted_matrix_product_is_one_term() -> None:
     assert terms.contraction(attr, (a, a, c)) != terms.contraction(attr, (a, b, c))
 
 
-@pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="the range of a quotient divides by the upper bound")
+@pytest.mark.xfail(
+    strict=True, raises=ZeroDivisionError, reason="the range of a quotient divides by the upper bound"
+)
 def test_a_divisor_that_can_only_be_zero_has_a_range() -> None:
     """`assume bounded<0, 0>` on a divisor: undefined, and still no traceback."""
     terms = Terms()

@@ -174,7 +174,9 @@ def test_equality_of_a_value_at_its_bound_is_an_inequality(terms: Terms) -> None
 def test_equality_that_divisibility_excludes(terms: Terms) -> None:
     n = terms.atom(symbols(terms)[4])
     assert terms.compare("equal", terms.scale(n, 4), terms.const(6)) == terms.false
-    assert terms.compare("equal", terms.scale(n, 4), terms.const(8)) == terms.compare("equal", n, terms.const(2))
+    assert terms.compare("equal", terms.scale(n, 4), terms.const(8)) == terms.compare(
+        "equal", n, terms.const(2)
+    )
 
 
 def test_masks_through_integers(terms: Terms) -> None:

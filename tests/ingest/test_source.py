@@ -1,5 +1,6 @@
 """Reading: files, standard input, bytecode; what cannot be read says why."""
 
+import contextlib
 import io
 import os
 import stat
@@ -7,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tileir_diff.dialect import parse_file
 from tileir_diff.dialect.equality import structurally_equal
@@ -100,7 +103,7 @@ def test_no_disassembler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("TILEIR_TOOLCHAIN", str(tmp_path))
     path = tmp_path / "k.tilebc"
     path.write_bytes(MAGIC)
-    with pytest.raises(InputError, match=r"bytecode, and no tileirdisasm was found .*TILEIR_TOOLCHAIN="):
+    with pytest.raises(InputError, match=r"bytecode, and no tileirdisasm was found .* in TILEIR_TOOLCHAIN="):
         read_source(path)
 
 
@@ -113,6 +116,7 @@ def test_no_disassembler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ),
         ("exit 7", "exit status 7, no message"),
         ("exit 0", "exit status 0, no message"),
+        ("kill -SEGV $$", "crashed on this bytecode (signal 11)"),
     ],
 )
 def test_refusing_disassembler(
@@ -157,6 +161,31 @@ def test_real_bytecode_is_its_dump() -> None:
             assert structurally_equal(parse_file(str(bytecode)), parse_file(str(dump)))
     if not found:
         pytest.skip("no bytecode among the fixtures")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+@pytest.mark.usefixtures("real_disassembler")
+def test_damaged_bytecode_is_read_or_refused(tmp_path: Path, data: st.DataObject) -> None:
+    files = sorted((ROOT / "fixtures" / "kernels").glob("*/*.t*bc"))
+    if not files:
+        pytest.skip("no bytecode among the fixtures")
+    content = bytearray(files[0].read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(len(MAGIC), len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path / "k.tilebc"
+    path.write_bytes(content)
+    with contextlib.suppress(InputError):
+        parse_file(str(path))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "k.mlir"
+    path.write_bytes(content)
+    with contextlib.suppress(InputError):
+        parse_file(str(path))
 
 
 @pytest.mark.usefixtures("real_disassembler")

@@ -11,7 +11,7 @@ from tileir_diff.dialect import parse_file
 from tileir_diff.dialect.ir import ModuleOp
 from tileir_diff.match.compare import compare
 from tileir_diff.match.launch import Launch, parse_launch
-from tileir_diff.match.model import Comparison, CompareOptions
+from tileir_diff.match.model import CompareOptions, Comparison
 from tileir_diff.rules import finding
 from tileir_diff.rules.model import Finding
 

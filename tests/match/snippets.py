@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tileir_diff.dialect import parse_text
 from tileir_diff.dialect.ir import ModuleOp
 from tileir_diff.match.compare import compare
-from tileir_diff.match.model import Comparison, CompareOptions
+from tileir_diff.match.model import CompareOptions, Comparison
 from tileir_diff.rules import finding
 from tileir_diff.rules.model import Finding
 
@@ -52,7 +52,8 @@ LOAD = "%v, %vt = load_ptr_tko weak %pa, %in, %zero token=%t : " + (
     "tile<128xptr<f32>>, tile<128xi1>, tile<128xf32> -> tile<128xf32>, token"
 )
 STORE = (
-    "%st = store_ptr_tko weak %pb, %w, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, tile<128xi1> -> token"
+    "%st = store_ptr_tko weak %pb, %w, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, "
+    "tile<128xi1> -> token"
 )
 
 
@@ -67,7 +68,9 @@ class Pair(NamedTuple):
     """Rules, or families, that may name the defect of `wrong`."""
 
 
-def kernel(body: str, *, parameters: str = PARAMETERS, prologue: str = PROLOGUE, name: str = "k", head: str = "") -> str:
+def kernel(
+    body: str, *, parameters: str = PARAMETERS, prologue: str = PROLOGUE, name: str = "k", head: str = ""
+) -> str:
     """A module with one entry around `body`."""
     return f"entry @{name}({parameters}) {head}{{\n{prologue}\n{body}\nreturn\n}}\n"
 
@@ -96,7 +99,9 @@ def assert_equal(reference: str, generated: str, options: CompareOptions = Compa
     assert [(each.rule, each.expected, each.actual) for each in result] == []
 
 
-def assert_found(reference: str, generated: str, *rules: str, options: CompareOptions = CompareOptions()) -> Finding:
+def assert_found(
+    reference: str, generated: str, *rules: str, options: CompareOptions = CompareOptions()
+) -> Finding:
     """The first finding: of one of the rules or families, on the line marked `// here`. Returns it."""
     result = found(reference, generated, options)
     assert result, "nothing found"

@@ -15,7 +15,10 @@ from tileir_diff.match.model import CompareOptions
 TENSOR = "tensor_view<?x?xf32, strides=[?,1]>"
 FULL = "%{0}: tile<ptr<f32>>, %{0}h: tile<i32>, %{0}w: tile<i32>, %{0}s: tile<i32>, %{0}t: tile<i32>"
 ARRAYS = f"{FULL.format('a')}, {FULL.format('b')}"
-POINTERS = "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %ah: tile<i32>, %aw: tile<i32>, %as: tile<i32>, %bh: tile<i32>, %bw: tile<i32>, %bs: tile<i32>"  # fmt: skip
+POINTERS = (
+    "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %ah: tile<i32>, %aw: tile<i32>, %as: tile<i32>, "
+    "%bh: tile<i32>, %bw: tile<i32>, %bs: tile<i32>"
+)
 
 
 def copy(
@@ -34,13 +37,18 @@ def copy(
     """`b = op(a)` in tiles of 32 x 32."""
     view = f"partition_view<tile=(32x32), {TENSOR}>"
     return (
-        f"entry @{name}({parameters}) {{\n%t = make_token : token\n%x, %y, %z = get_tile_block_id : tile<i32>\n{before}"
-        f"%ta = make_tensor_view {load}, shape = [{sizes}], strides = [{strides[0]}, 1] : tile<i32> -> {TENSOR}\n"
-        f"%tb = make_tensor_view {store}, shape = [{out}], strides = [{strides[1]}, 1] : tile<i32> -> {TENSOR}\n"
+        f"entry @{name}({parameters}) "
+        f"{{\n%t = make_token : token\n%x, %y, %z = get_tile_block_id : tile<i32>\n{before}"
+        f"%ta = make_tensor_view {load}, shape = [{sizes}], strides = [{strides[0]}, 1] : tile<i32> -> "
+        f"{TENSOR}\n"
+        f"%tb = make_tensor_view {store}, shape = [{out}], strides = [{strides[1]}, 1] : tile<i32> -> "
+        f"{TENSOR}\n"
         f"%av = make_partition_view %ta : {view}\n%bv = make_partition_view %tb : {view}\n"
-        f"%v, %vt = load_view_tko weak %av[{index}] token = %t : {view}, tile<i32> -> tile<32x32xf32>, token\n"
+        f"%v, %vt = load_view_tko weak %av[{index}] token = %t : {view}, tile<i32> -> "
+        "tile<32x32xf32>, token\n"
         f"%u = {op} %v : tile<32x32xf32>\n"
-        f"%st = store_view_tko weak %u, %bv[{index}] token = %t : tile<32x32xf32>, {view}, tile<i32> -> token\nreturn\n}}\n"
+        f"%st = store_view_tko weak %u, %bv[{index}] token = %t : tile<32x32xf32>, {view}, tile<i32> "
+        f"-> token\nreturn\n}}\n"
     )
 
 
@@ -66,12 +74,16 @@ def test_another_list_is_matched_by_use() -> None:
 
 
 def test_pointers_in_another_order_are_matched_by_what_is_done_with_them() -> None:
-    swapped = POINTERS.replace("%a: tile<ptr<f32>>, %b: tile<ptr<f32>>", "%b: tile<ptr<f32>>, %a: tile<ptr<f32>>")
+    swapped = POINTERS.replace(
+        "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>", "%b: tile<ptr<f32>>, %a: tile<ptr<f32>>"
+    )
     assert_equal(copy(), copy(swapped))
 
 
 def test_a_defect_is_found_through_another_list() -> None:
-    assert assert_found(copy(), copy(POINTERS, index="%y, %x"), "addressing", "grid", "mask").impact == "logic"
+    assert (
+        assert_found(copy(), copy(POINTERS, index="%y, %x"), "addressing", "grid", "mask").impact == "logic"
+    )
     assert assert_found(copy(), copy(POINTERS, op="absf"), "arithmetic/op").impact == "logic"
 
 
@@ -200,8 +212,10 @@ def test_a_scalar_given_by_name() -> None:
 def test_a_mask_that_the_launch_makes_needless(tmp_path: Path) -> None:
     """64 x 96 is covered by whole tiles: no lane lies outside, and `inbounds` is true."""
     view = f"partition_view<tile=(32x32), {TENSOR}>"
-    promised = copy().replace(f"%bv[%x, %y] token = %t : tile<32x32xf32>, {view}",
-                              f"%bv[%x, %y] token = %t inbounds = [true, true] : tile<32x32xf32>, {view}")  # fmt: skip
+    promised = copy().replace(
+        f"%bv[%x, %y] token = %t : tile<32x32xf32>, {view}",
+        f"%bv[%x, %y] token = %t inbounds = [true, true] : tile<32x32xf32>, {view}",
+    )
     assert promised != copy()
     whole = side(("a", 64, 96, 96), ("b", 64, 96, 96))
     assert_equal(copy(), promised, launched(tmp_path, whole, whole))

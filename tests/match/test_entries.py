@@ -15,9 +15,12 @@ def named(name: str, op: str = "negf %v") -> str:
     return kernel(f"{LOAD}\n%w = {op} : {T}\n{STORE}", name=name)
 
 
-LOOP = kernel("for %j in (%i0 to %N, step %i1) : tile<i32> {\n%p = offset %b, %j : tile<ptr<f32>>, tile<i32> -> "
-              "tile<ptr<f32>>\n%c = constant <f32: 1.0> : tile<f32>\n%s = store_ptr_tko weak %p, %c token=%t : "
-              "tile<ptr<f32>>, tile<f32> -> token\ncontinue\n}", name="fill")  # fmt: skip
+LOOP = kernel(
+    "for %j in (%i0 to %N, step %i1) : tile<i32> {\n%p = offset %b, %j : tile<ptr<f32>>, tile<i32> -> "
+    "tile<ptr<f32>>\n%c = constant <f32: 1.0> : tile<f32>\n%s = store_ptr_tko weak %p, %c token=%t : "
+    "tile<ptr<f32>>, tile<f32> -> token\ncontinue\n}",
+    name="fill",
+)
 
 
 def module(*entries: str) -> str:
@@ -41,7 +44,10 @@ def test_renamed_entries_are_matched_by_likeness() -> None:
     reference = module(named("a"), LOOP)
     generated = module(LOOP.replace("@fill", "@kernel_2"), named("kernel_1"))
     assert_equal(reference, generated)
-    assert [pair[:2] for pair in compared(reference, generated).pairs] == [("a", "kernel_1"), ("fill", "kernel_2")]
+    assert [pair[:2] for pair in compared(reference, generated).pairs] == [
+        ("a", "kernel_1"),
+        ("fill", "kernel_2"),
+    ]
 
 
 def test_a_missing_entry_is_a_finding() -> None:
@@ -59,7 +65,10 @@ def test_an_extra_entry_is_a_finding() -> None:
     assert [(each.rule.split("/")[0], each.status) for each in result] == [("entry-signature", "EXTRA")]
 
 
-@pytest.mark.xfail(strict=True, reason="the comparison gives entry-signature/extra, which speaks of an argument and has no impact")
+@pytest.mark.xfail(
+    strict=True,
+    reason="the comparison gives entry-signature/extra, which speaks of an argument and has no impact",
+)
 def test_a_lone_entry_has_the_rule_that_speaks_of_entries() -> None:
     both = module(named("a"), LOOP)
     assert [each.rule for each in compared(both, named("a")).differences] == ["entry-signature/entry-missing"]

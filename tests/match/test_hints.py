@@ -11,7 +11,9 @@ T = "tile<128xf32>"
 
 
 def entry(hints: str) -> str:
-    return kernel(f"{LOAD}\n%w = negf %v : {T}\n{STORE}", head=f"optimization_hints=<{hints}> " if hints else "")
+    return kernel(
+        f"{LOAD}\n%w = negf %v : {T}\n{STORE}", head=f"optimization_hints=<{hints}> " if hints else ""
+    )
 
 
 def load(hints: str) -> str:

@@ -21,8 +21,10 @@ def promised(lines: str = "", pointer: str = "a", size: str = "n", name: str = "
         "%b1 = reshape %b : tile<ptr<f32>> -> tile<1xptr<f32>>\n"
         "%bv = broadcast %b1 : tile<1xptr<f32>> -> tile<128xptr<f32>>\n"
         "%pb = offset %bv, %l : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
-        "%v, %vt = load_ptr_tko weak %pa, %in token=%t : tile<128xptr<f32>>, tile<128xi1> -> tile<128xf32>, token\n"
-        "%st = store_ptr_tko weak %pb, %v, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, tile<128xi1> -> token",
+        "%v, %vt = load_ptr_tko weak %pa, %in token=%t : tile<128xptr<f32>>, tile<128xi1> -> "
+        "tile<128xf32>, token\n"
+        "%st = store_ptr_tko weak %pb, %v, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, "
+        "tile<128xi1> -> token",
         parameters=PARAMETERS,
         prologue="",
         name=name,
@@ -136,9 +138,12 @@ def test_wrapping_promises_on_arithmetic() -> None:
         return kernel(
             f"%d = subi %o, %mv {flag} : tile<128xi32>{mark}\n"
             "%q = offset %bv, %d : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
-            "%st = store_ptr_tko weak %q, %one, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, tile<128xi1> -> token"
+            "%st = store_ptr_tko weak %q, %one, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, "
+            "tile<128xi1> -> token"
         )
 
-    first = assert_found(difference(""), difference("overflow<no_unsigned_wrap>", HERE), "integer-mode/overflow")
+    first = assert_found(
+        difference(""), difference("overflow<no_unsigned_wrap>", HERE), "integer-mode/overflow"
+    )
     assert first.impact == "assume"
     assert_equal(difference("overflow<no_unsigned_wrap>"), difference(""))

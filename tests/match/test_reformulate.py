@@ -21,7 +21,9 @@ class Formula:
         self.terms, self.term = terms, term
 
     def _op(self, name: str, *operands: Formula, element: str = "f32") -> Formula:
-        return Formula(self.terms, self.terms.float_op((name, element, ()), tuple(each.term for each in operands)))
+        return Formula(
+            self.terms, self.terms.float_op((name, element, ()), tuple(each.term for each in operands))
+        )
 
     def __add__(self, other: Formula) -> Formula:
         return self._op("addf", self, other)
@@ -167,7 +169,9 @@ def sigmoid(form: str) -> str:
     return with_value(body.replace("%a = tanh", "%th = tanh").replace("fma %a,", "fma %th,"))
 
 
-OVERRIDDEN = "where two texts nearly align, the ops that differ are told with impact logic, not the reformulation"
+OVERRIDDEN = (
+    "where two texts nearly align, the ops that differ are told with impact logic, not the reformulation"
+)
 
 
 @pytest.mark.xfail(strict=True, reason=OVERRIDDEN)

@@ -107,7 +107,9 @@ class TileOp(Operation):
         op.segments = tuple([len(group) for group in groups])
         return op
 
-    def clone_without_regions(self, value_mapper: Any = None, block_mapper: Any = None, **options: Any) -> Self:
+    def clone_without_regions(
+        self, value_mapper: Any = None, block_mapper: Any = None, **options: Any
+    ) -> Self:
         """As xDSL's, and keeps groups, position and names; xDSL itself refuses names such as `%0`."""
         mapper: dict[SSAValue, SSAValue] = {} if value_mapper is None else value_mapper
         named = options.pop("clone_name_hints", True)
@@ -115,8 +117,7 @@ class TileOp(Operation):
         for field in ("segments", "dump", "start", "end", "location_text"):
             setattr(cloned, field, getattr(self, field))
         if named:
-            for old, new in zip(self.results, cloned.results, strict=True):
-                new._name = old.name_hint
+            _copy_names(self.results, cloned.results)
         return cloned
 
     def clone(self, value_mapper: Any = None, block_mapper: Any = None, **options: Any) -> Self:
@@ -125,7 +126,7 @@ class TileOp(Operation):
         cloned = super().clone(value_mapper, block_mapper, clone_name_hints=False, **options)
         if named:
             for old, new in zip(self.walk(), cloned.walk(), strict=True):
-                _copy_names(old, new)
+                _copy_names(_values(old), _values(new))
         return cloned
 
     def __str__(self) -> str:
@@ -240,10 +241,13 @@ def op_class(short: str) -> type[TileOp]:
     return metaclass(title, (base,), members)
 
 
-def _copy_names(old: Operation, new: Operation) -> None:
-    values = [*old.results, *(argument for region in old.regions for argument in region.block.args)]
-    cloned = [*new.results, *(argument for region in new.regions for argument in region.block.args)]
-    for value, copy in zip(values, cloned, strict=True):
+def _values(op: Operation) -> list[SSAValue]:
+    """What an op defines: its results and the arguments of its regions."""
+    return [*op.results, *(argument for region in op.regions for argument in region.block.args)]
+
+
+def _copy_names(values: Sequence[SSAValue], copies: Sequence[SSAValue]) -> None:
+    for value, copy in zip(values, copies, strict=True):
         copy._name = value.name_hint  # pyright: ignore[reportPrivateUsage]
 
 

@@ -41,7 +41,10 @@ def print_module(module: ModuleOp) -> str:
 
 
 def print_op(op: TileOp) -> str:
-    """One op with its regions, without a line break at the end; values from outside keep the names they had."""
+    """One op with its regions, without a line break at the end.
+
+    Values from outside keep the names they had.
+    """
     if op.spec.custom == "module":
         return print_module(op)  # pyright: ignore[reportArgumentType]
     printer = Printer()

@@ -1025,7 +1025,9 @@ class Evaluator:
     def _float(self, op: TileOp) -> None:
         element = op.results[0].type.element.name  # type: ignore[attr-defined]
         args = tuple(self._get(value) for value in op.operands)
+        self.terms.evaluating = (self.side, op)
         self._set(op, self.terms.float_op((op.short, element, self._mods(op)), args))
+        self.terms.evaluating = None
 
     def _convert(self, op: TileOp) -> None:
         terms = self.terms

@@ -148,6 +148,11 @@ def _strip_negation(terms: Terms, term: Term) -> tuple[Term, bool]:
     return term, False
 
 
+def _directed(mods: Any) -> bool:
+    """Rounding up or down: a sign may not move through it."""
+    return any(key == "rounding" and value in ("positive_inf", "negative_inf") for key, value in mods)
+
+
 def _without(mods: Any, key: str) -> Any:
     return tuple(item for item in mods if item[0] != key)
 
@@ -159,6 +164,7 @@ def _addf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
         for x, y in ((a, b), (b, a)):
             value = constant_of(terms, x)
             if value == 0 and not any(key == "flush_to_zero" for key, _ in mods):
+                terms.note("additive-zero")
                 return y
     if mods and terms.enabled("flush-with-normal") and not rounding:
         for x in (a, b):
@@ -166,6 +172,7 @@ def _addf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
             if value is not None and 1e-30 < abs(value) < 1e38:
                 lean = _without(mods, "flush_to_zero")
                 if lean != mods:
+                    terms.note("flush-with-normal")
                     return normalise(terms, ("addf", element, lean), args)
     return None
 
@@ -189,6 +196,7 @@ def _split_scale(terms: Terms, element: str, mods: Any, term: Term) -> tuple[int
 def _scaled(terms: Terms, element: str, k: int, term: Term) -> Term:
     if k == 0:
         return term
+    terms.note("power-of-two-scale")
     factor = _from_value(terms, element, math.ldexp(1.0, k))
     assert factor is not None
     inner, negative = _strip_negation(terms, term)
@@ -197,6 +205,8 @@ def _scaled(terms: Terms, element: str, k: int, term: Term) -> Term:
 
 
 def _mulf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    if _directed(mods):
+        return None
     (a, neg_a), (b, neg_b) = (_strip_negation(terms, arg) for arg in args)
     if neg_a or neg_b:
         product = normalise(terms, ("mulf", element, mods), (a, b))
@@ -223,27 +233,34 @@ def _mulf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
 
 
 def _divf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    if _directed(mods):
+        return None
     (a, neg_a), (b, neg_b) = (_strip_negation(terms, arg) for arg in args)
     if neg_a or neg_b:
         quotient = normalise(terms, ("divf", element, mods), (a, b))
         return negate(terms, element, quotient) if neg_a != neg_b else quotient
-    if constant_of(terms, b) == 1.0 and not any(key == "flush_to_zero" for key, _ in mods):
+    if constant_of(terms, b) == 1.0 and not mods:
         return a
     k = _power_of_two(terms, b)
     if k is not None and element == "f32" and terms.enabled("power-of-two-scale") and -100 <= k <= 100:
-        if not any(key == "flush_to_zero" for key, _ in mods) and terms.kind[a] != "fc":
+        if not mods and terms.kind[a] != "fc":
             inverse = _from_value(terms, element, math.ldexp(1.0, -k))
             if inverse is not None:
+                terms.note("power-of-two-scale")
                 return normalise(terms, ("mulf", element, ()), (a, inverse))
     return None
 
 
 def _fma(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    if _directed(mods):
+        first, second = sorted(args[:2])
+        return terms.node("f", ("fma", element, mods), (first, second, args[2]))
     (a, neg_a), (b, neg_b) = (_strip_negation(terms, arg) for arg in args[:2])
     c = args[2]
     negative = neg_a != neg_b
     if not mods:
         if constant_of(terms, c) == 0 and terms.enabled("fma-zero"):
+            terms.note("fma-zero")
             product = normalise(terms, ("mulf", element, ()), (a, b))
             return negate(terms, element, product) if negative else product
         for x, y in ((a, b), (b, a)):

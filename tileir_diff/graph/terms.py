@@ -32,6 +32,8 @@ class Terms:
 
     def __init__(self, disabled: frozenset[str] = frozenset()) -> None:
         self.disabled = disabled
+        self.evaluating: tuple[int, Any] | None = None
+        self.used: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self.kind: list[str] = []
         self.attr: list[Any] = []
         self.args: list[tuple[Term, ...]] = []
@@ -101,6 +103,12 @@ class Terms:
 
     def enabled(self, equivalence: str) -> bool:
         return equivalence not in self.disabled
+
+    def note(self, equivalence: str) -> None:
+        """An equivalence was used for the op now being evaluated."""
+        if self.evaluating is not None:
+            side, op = self.evaluating
+            self.used[side].setdefault(equivalence, op)
 
     # ---- polynomials -----------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ counts and values of matched effects are unified, which binds the scalars.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
@@ -448,13 +448,13 @@ def roles(kernel: Kernel) -> dict[int, tuple[int, str, int]]:
     return found
 
 
-def size_leaves(kernel: Kernel) -> frozenset[Term]:
-    """The symbols of the parameters that are sizes of arrays."""
+def size_leaves(kernel: Kernel, keep: Callable[[int], bool] = lambda index: True) -> frozenset[Term]:
+    """The symbols of the parameters that are sizes of arrays, as far as ``keep`` takes their index."""
     terms = kernel.terms
     found: set[Term] = set()
     for index, (_, word, _) in roles(kernel).items():
         leaf = terms.single(kernel.arguments[index]) if index < len(kernel.arguments) else None
-        if word == "shape" and leaf is not None and terms.kind[leaf] == "arg":
+        if word == "shape" and keep(index) and leaf is not None and terms.kind[leaf] == "arg":
             found.add(leaf)
     return frozenset(found)
 

@@ -260,7 +260,7 @@ class Blame:
         for key in sorted(ref.keys() | gen.keys(), key=lambda key: (key != "rounding", key)):
             if ref.get(key) == gen.get(key):
                 continue
-            expected, actual = (str(side.get(key, _ABSENT.get(key, "default"))) for side in (ref, gen))
+            expected, actual = (_mode(key, side.get(key)) for side in (ref, gen))
             if key == "rounding":
                 approximate = {ref.get(key), gen.get(key)} & {"approx", "full"}
                 rule = "float-mode/approx" if approximate or name in ("exp", "tanh") else "float-mode/rounding"
@@ -621,7 +621,10 @@ class Blame:
                 return [Finding(self.make(f"{family}/axis", ref_op, gen_op, f"dim={ref_op.get('dim')}", f"dim={gen_op.get('dim')}", part="dim"))]
         if attr_a[2] != attr_b[2]:
             found.append(Finding(self.make(f"{family}/extent" if family == "reduction" else "scan/axis", ref_op, gen_op, str(attr_a[2]), str(attr_b[2]))))
-        if attr_a[3] != attr_b[3]:
+        elements = [tuple(item[0] for item in attr[3]) for attr in (attr_a, attr_b)]
+        if elements[0] != elements[1]:
+            found.append(Finding(self.make("element-type/changed", ref_op, gen_op, ", ".join(elements[0]), ", ".join(elements[1]), impact="precision")))
+        elif attr_a[3] != attr_b[3]:
             found.append(Finding(self.make(f"{family}/identity", ref_op, gen_op, _identities(attr_a[3]), _identities(attr_b[3]), part="identities")))
         if family == "scan" and attr_a[5:] != attr_b[5:]:
             found.append(Finding(self.make("scan/direction", ref_op, gen_op, f"reverse={attr_a[5]}", f"reverse={attr_b[5]}", part="reverse")))
@@ -811,6 +814,12 @@ def _combining_op(op: Any) -> Any:
         return None
     ops = list(op.regions[0].block.ops)
     return ops[-2] if len(ops) >= 2 else None
+
+
+def _mode(key: str, value: Any) -> str:
+    if value is None or value is False:
+        return _ABSENT.get(key, "default")
+    return key if value is True else str(value)
 
 
 def _target(element: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ from tileir_diff.match.tokens import lost_orders
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import ModuleOp, TileOp
-    from tileir_diff.match.launch import SideLaunch
+    from tileir_diff.match.launch import Launch, SideLaunch
 
 MAX_CANDIDATES = 6
 MAX_GUESSES = 25
@@ -160,9 +160,9 @@ def _similarity(ref: TileOp, gen: TileOp) -> float:
 
 def _lone_entry(ref: TileOp | None, gen: TileOp | None) -> Difference:
     if ref is not None:
-        return Difference("entry-signature/missing", Site(ref, str(_symbol(ref))), None, f"@{_symbol(ref)}", "no such entry", "MISSING")
+        return Difference("entry-signature/entry-missing", Site(ref, str(_symbol(ref))), None, f"@{_symbol(ref)}", "no such entry", "MISSING")
     assert gen is not None
-    return Difference("entry-signature/extra", None, Site(gen, str(_symbol(gen))), "no such entry", f"@{_symbol(gen)}", "EXTRA")
+    return Difference("entry-signature/entry-extra", None, Site(gen, str(_symbol(gen))), "no such entry", f"@{_symbol(gen)}", "EXTRA")
 
 
 # ---- one pair of entries ---------------------------------------------------------------------------------------
@@ -181,9 +181,32 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     else:
         attempt = _search(terms, ref_entry, gen_entry, options, ref_grid, gen_grid)
     result = _explain(attempt)
-    if ref_launch is not None:
-        result.assumptions.append("the result holds for the launch given")
+    if ref_launch is not None and gen_launch is not None:
+        _beyond_launch(ref_entry, gen_entry, options, result)
+    elif launch is not None:
+        _check_names(ref_entry, gen_entry, launch)
+        result.assumptions.append(f"the launch facts given hold: {launch.source}")
     return result
+
+
+LUCKY = frozenset({"mask/missing", "mask/changed", "padding/missing", "padding/changed", "bounds/inbounds"})
+"""Differences that one launch can hide: its sizes fill the tiles, or it has only one block in a direction."""
+
+
+def _beyond_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions, result: EntryResult) -> None:
+    """Whether the result holds for every launch, where both sides take the same runtime parameters."""
+    types = [[arg.type for arg in entry.regions[0].block.args] for entry in (ref_entry, gen_entry)]
+    if types[0] == types[1]:
+        terms = Terms(options.disabled_equivalences)
+        free = CompareOptions(entry=options.entry, disabled_equivalences=options.disabled_equivalences)
+        attempt = _search(terms, ref_entry, gen_entry, free, UNKNOWN_GRID, UNKNOWN_GRID)
+        if attempt.match.score[:2] == (0, 0) and not attempt.match.score[2]:
+            return
+        told = {id(d.generated.op) for d in result.differences if d.generated is not None}
+        for difference in _explain(attempt).differences:
+            if difference.rule in LUCKY and difference.generated is not None and id(difference.generated.op) not in told:
+                result.differences.append(replace(difference, note="no effect at the launch given; another one shows it"))
+    result.assumptions.append("the result holds for the launch given")
 
 
 def _launch_terms(entry: TileOp, side: SideLaunch | None, terms: Terms, number: int) -> list[Term | None] | None:
@@ -259,7 +282,9 @@ def _evaluate(
     known = None not in ref_grid and None not in gen_grid
     if _front_end(ref_kernel) != _front_end(gen_kernel) and not known:
         sizes = arguments.size_leaves(ref_kernel) | arguments.size_leaves(gen_kernel)
-    return Attempt(ref_kernel, gen_kernel, binding, match_effects(ref_kernel, gen_kernel, sizes))
+    taken = set(binding.partner.values())
+    lone = arguments.size_leaves(ref_kernel, lambda index: index not in taken) if sizes is not None else frozenset[Term]()
+    return Attempt(ref_kernel, gen_kernel, binding, match_effects(ref_kernel, gen_kernel, sizes, lone))
 
 
 def _search(
@@ -278,54 +303,50 @@ def _search(
     reference.learn_facts()
     generated.learn_facts()
     ref_kernel, gen_kernel = reference.run(), generated.run()
-    best: Attempt | None = None
-
-    def consider(binding: Binding) -> Attempt:
-        nonlocal best
+    def evaluate(binding: Binding) -> Attempt:
         binding.reference = [b if b is not None else o for b, o in zip(binding.reference, own.reference, strict=True)]
         _named(terms, gen_entry, binding.generated, options.launch.generated if options.launch else None)
-        attempt = _evaluate(terms, ref_entry, gen_entry, binding, ref_grid, gen_grid)
-        if best is None or attempt.match.score <= best.match.score:
-            best = attempt
-        return attempt
-
-    def consider_better(binding: Binding) -> bool:
-        nonlocal best
-        before = best
-        attempt = consider(binding)
-        if attempt.match.score[:2] == (0, 0):
-            return True
-        best = before
-        return False
+        return _evaluate(terms, ref_entry, gen_entry, binding, ref_grid, gen_grid)
 
     if options.args is not None:
-        consider(arguments.given(ref_kernel, gen_kernel, options.args))
-        assert best is not None
-        return best
+        return evaluate(arguments.given(ref_kernel, gen_kernel, options.args))
     straight = arguments.positional(ref_kernel, gen_kernel)
     candidates = [straight] if straight is not None else arguments.pointer_bindings(ref_kernel, gen_kernel)
+    best: Attempt | None = None
     for candidate in candidates[:MAX_CANDIDATES]:
-        attempt = consider(candidate)
-        for _ in range(MAX_ROUNDS):
-            if attempt.match.score[:2] == (0, 0):
-                break
-            refined = _refine(attempt) or _contiguous(attempt)
-            if refined is None:
-                break
-            attempt = consider(refined)
-        assert best is not None
-        if best.match.score[:2] != (0, 0):
-            for guess in _guesses(attempt):
-                if consider_better(guess):
-                    break
+        attempt = _refined(evaluate(candidate), evaluate)
+        if best is None or attempt.match.score < best.match.score:
+            best = attempt
         if best.match.score[:2] == (0, 0):
             break
-    assert best is not None
-    if best.match.score[2]:
-        packed = _contiguous(best)
-        if packed is not None:
-            consider(packed)
+    assert best is not None  # every entry has at least one candidate: the one without pointers
     return best
+
+
+def _refined(attempt: Attempt, evaluate: Callable[[Binding], Attempt]) -> Attempt:
+    """The attempt with what its own terms say about further arguments, step by step."""
+    for _ in range(MAX_ROUNDS):
+        if attempt.match.score[:2] == (0, 0):
+            break
+        binding = _refine(attempt) or _contiguous(attempt)
+        if binding is None:
+            break
+        better = evaluate(binding)
+        if better.match.score > attempt.match.score:
+            break
+        attempt = better
+    if attempt.match.score[:2] != (0, 0):
+        for guess in _guesses(attempt):
+            guessed = evaluate(guess)
+            if guessed.match.score[:2] == (0, 0):
+                return guessed
+    elif attempt.match.score[2]:
+        packed = _contiguous(attempt)
+        if packed is not None:
+            better = evaluate(packed)
+            if better.match.score <= attempt.match.score:
+                return better
+    return attempt
 
 
 def _contiguous(attempt: Attempt) -> Binding | None:
@@ -378,6 +399,17 @@ def _guesses(attempt: Attempt) -> list[Binding]:
             reference[index] = term
         guesses.append(Binding(list(binding.generated), reference, dict(binding.how), dict(binding.partner), dict(binding.grid)))
     return guesses
+
+
+def _check_names(ref_entry: TileOp, gen_entry: TileOp, launch: Launch) -> None:
+    """Every named fact must name an argument of a side. Raises InputError otherwise."""
+    from tileir_diff.errors import InputError
+    from tileir_diff.match.launch import argument_index
+
+    for name in dict.fromkeys((*launch.reference.named, *launch.generated.named)):
+        sides = [(ref_entry, launch.reference), (gen_entry, launch.generated)]
+        if not any(name in side.named and argument_index(entry, name) is not None for entry, side in sides):
+            raise InputError(f"--launch {name}=...: neither entry has an argument '{name}'")
 
 
 def _named(terms: Terms, entry: TileOp, binding: list[Term | None], side: SideLaunch | None) -> None:
@@ -477,12 +509,16 @@ def _explain(attempt: Attempt) -> EntryResult:
     result.differences = first_of(found)
     result.obligations.extend(_bound_constants(attempt, names))
     result.obligations.extend(obligations)
+    used = terms.used
+    for name, why in floats.EQUIVALENCES.items():
+        if name in used[0] or name in used[1]:
+            sides = [site(kernel, used[kernel.side].get(name)) for kernel in (reference, generated)]
+            result.equivalences.append(Equivalence(name, sides[0], sides[1], why))
     for side, kernel in (("reference", reference), ("generated", generated)):
         result.assumptions.extend(f"{side}: {note}" for note in kernel.assumptions)
         result.not_checked.extend(
             f"{side} line {op.span.line}: {op.short} has no model; equal only to itself" for op in kernel.not_modelled
         )
-    _ = terms
     return result
 
 

@@ -40,10 +40,16 @@ class EffectMatch:
         )
 
 
-def match_effects(reference: Kernel, generated: Kernel, sizes: frozenset[Term] | None = None) -> EffectMatch:
+def match_effects(
+    reference: Kernel,
+    generated: Kernel,
+    sizes: frozenset[Term] | None = None,
+    lone_sizes: frozenset[Term] = frozenset(),
+) -> EffectMatch:
     """Pair stores, atomics, prints and asserts (the roots) and loads, each array by array, in order.
 
-    ``sizes``: the symbols that are sizes of arrays. When given, the two sides come from different front ends, and a
+    ``sizes``: the symbols that are sizes of arrays; ``lone_sizes``: those that the generated side has no parameter
+    for. When given, the two sides come from different front ends, and a
     condition on block indices alone, or on the sizes of packed arrays, may be the host's business on one side.
     """
     ref = [canonical(reference, effect) for effect in reference.effects if _matters(reference, effect)]
@@ -57,13 +63,15 @@ def match_effects(reference: Kernel, generated: Kernel, sizes: frozenset[Term] |
     if sizes is not None:
         for pair in roots[0]:
             if not pair.equal:
-                obligations = host_obligations(reference, pair, sizes)
+                obligations = host_obligations(reference, pair, sizes, lone_sizes)
                 if obligations is not None:
                     pair.equal, pair.obligations = True, obligations
     return EffectMatch(*roots, loads[0], (loads[1], loads[2]))
 
 
-def host_obligations(kernel: Kernel, pair: EffectPair, sizes: frozenset[Term]) -> tuple[Term, ...] | None:
+def host_obligations(
+    kernel: Kernel, pair: EffectPair, sizes: frozenset[Term], lone_sizes: frozenset[Term]
+) -> tuple[Term, ...] | None:
     """The predicates under which both effects do the same, if they are about the launch only; else None."""
     terms = kernel.terms
     ref, gen = pair.reference, pair.generated
@@ -85,14 +93,20 @@ def host_obligations(kernel: Kernel, pair: EffectPair, sizes: frozenset[Term]) -
         else:
             return None
     guards = tuple(dict.fromkeys((*ref_atoms, *gen_atoms)))
-    for atom in _inner_conditions(kernel, (*ref.values, *gen.values)):
+    ref_inner, gen_inner = (dict.fromkeys(_inner_conditions(kernel, side.values)) for side in (ref, gen))
+    unmasked = not any(_has_lane(kernel, x) for x in ref_atoms)
+    for atom in dict.fromkeys((*ref_inner, *gen_inner)):
         if atom in guards or atom in assumed:
             continue
         if block_only(kernel, atom):
             assumed[atom] = None
-        elif _is_extent(kernel, atom, sizes) and (
-            any(_other_size(kernel, guard, atom, sizes) for guard in guards) or not any(_has_lane(kernel, x) for x in ref_atoms)
-        ):
+        elif not _is_extent(kernel, atom, sizes):
+            continue
+        elif atom in ref_inner and atom in gen_inner:
+            # both sides mask the load; arrays of one shape make the store's mask imply it
+            if any(_other_size(kernel, guard, atom, sizes) for guard in guards):
+                assumed[atom] = None
+        elif unmasked and (atom in gen_inner or _is_extent(kernel, atom, lone_sizes)):
             assumed[atom] = None
     everything = (*guards, *assumed)
     for a, b in zip(ref.values, gen.values, strict=True):

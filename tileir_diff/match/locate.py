@@ -13,6 +13,7 @@ MEMORY = frozenset({
     "load_ptr_tko", "store_ptr_tko", "load_view_tko", "store_view_tko", "atomic_rmw_tko", "atomic_cas_tko", "atomic_red_view_tko",
 })
 
+MAX_PLACED = 3
 OVERFLOW_OPS = frozenset({"addi", "subi", "muli", "shli", "negi", "trunci"})
 
 ATTRIBUTE_RULES = {
@@ -66,6 +67,8 @@ def place(
     if not harmful:
         return None
     harmful = _inserted(_renumbered(harmful))
+    if len(harmful) > MAX_PLACED:
+        return None  # not one edit: the values explain it better
     found: list[Difference] = []
     for item in harmful:
         rule = _rule(item, differences)
@@ -301,7 +304,9 @@ def _rule(item: Local, differences: list[Difference]) -> str:
             return f"conversion/{detail}"
         if op.short in ("for", "loop"):
             return f"loop/{detail}"
-        return differences[0].rule if differences else f"arithmetic/{detail}"
+        if op.short in ("reduce", "scan"):
+            return f"{'scan' if op.short == 'scan' else 'reduction'}/{detail}"
+        return f"arithmetic/{detail}"
     if item.what == "results":
         return "grid/axis" if op.short in ("get_tile_block_id", "get_num_tile_blocks") else "arithmetic/operands"
     if item.what in ("inserted", "removed"):

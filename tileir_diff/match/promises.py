@@ -146,7 +146,7 @@ def _stronger_division(
             if type(other.assumption).__name__ == "DivBy" and isinstance(other.term, int) and terms.value(other.term) == constant:
                 if other.assumption.divisor >= divisor:
                     return []
-        return [make("divisibility/stronger", _counterpart(reference, promise), promise.op, f"{constant}", f"div_by<{divisor}>", part="assumption", note=f"false here: the value is {constant}")]
+        return [make("divisibility/stronger", _counterpart(reference, promise), promise.op, _stated(reference, promise), f"div_by<{divisor}>", part="assumption", note=f"false here: the value is {constant}")]
     if assumption.every not in (None, 1):
         for other in reference.promises:
             if other.term == promise.term and other.assumption == assumption:
@@ -199,7 +199,7 @@ def _name(promise: Promise) -> str:
     value = promise.op.one("value")
     while value is not None and getattr(value.owner, "short", "") == "assume":
         value = value.owner.one("value")  # type: ignore[union-attr]
-    return f"%{value.name_hint}" if value is not None and value.name_hint else "an argument"
+    return f"generated %{value.name_hint}" if value is not None and value.name_hint else "a generated argument"
 
 
 def _counterpart(other: Kernel, promise: Promise) -> Any:
@@ -208,6 +208,12 @@ def _counterpart(other: Kernel, promise: Promise) -> Any:
         if candidate.term == promise.term and type(candidate.assumption) is type(promise.assumption):
             return candidate.op
     return None
+
+
+def _stated(other: Kernel, promise: Promise) -> str:
+    """What the other side promises about the same value."""
+    op = _counterpart(other, promise)
+    return "no promise" if op is None else f"div_by<{op.get('assumption').divisor}>"
 
 
 def _stronger_bound(reference: Kernel, promise: Promise, make: Make, obligations: dict[str, None]) -> list[Difference]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # The assembler and its kin load libraries of another toolkit that these name, and then fail without saying
 # why.
 MISLEADING: Final = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
+REASONS: Final = 3  # the first say what is wrong, later ones repeat it
 TIMEOUT: Final = 60.0  # seconds; the disassembler takes milliseconds
 
 
@@ -33,29 +34,32 @@ def disassemble(bytecode: bytes, path: str) -> str:
 
     tool = find_tool("tileirdisasm")
     if tool is None:
-        wanted = (
-            f"{SETTING}={os.environ[SETTING]}"
-            if os.environ.get(SETTING)
-            else f"beside an installed nvidia package or on PATH; set {SETTING}"
-        )
-        raise InputError(
-            f"this is Tile IR bytecode, and no tileirdisasm was found to read it ({wanted})", path
-        )
+        raise InputError(f"this is Tile IR bytecode, and {_missing('tileirdisasm')}", path)
     with tempfile.TemporaryDirectory(prefix="tileir-diff-") as folder:
         file = Path(folder, "input.tilebc")
         file.write_bytes(bytecode)
         result = _run([str(tool), "-g", str(file)], path)
+    if result.returncode < 0:
+        raise InputError(f"tileirdisasm crashed on this bytecode (signal {-result.returncode})", path)
     if result.returncode != 0 or not result.stdout.strip():
-        lines = [
-            line.removeprefix("error: ").strip()
-            for line in result.stderr.decode("utf-8", "replace").splitlines()
-        ]
-        reasons = (
-            "; ".join(dict.fromkeys(line for line in lines if line))
-            or _end_of(result.returncode)
-        )
-        raise InputError(f"tileirdisasm refuses this bytecode: {reasons}", path)
+        raise InputError(f"tileirdisasm refuses this bytecode: {_reasons(result)}", path)
     return result.stdout.decode("utf-8", "replace")
+
+
+def _missing(name: str) -> str:
+    setting = os.environ.get(SETTING)
+    if setting:
+        return f"no {name} was found to read it in {SETTING}={setting}"
+    return f"no {name} was found to read it, beside an installed nvidia package or on PATH; set {SETTING}"
+
+
+def _reasons(result: CompletedProcess[Any]) -> str:
+    """The first lines of what a tool said on standard error."""
+    lines = [
+        line.replace("error: ", "").strip() for line in result.stderr.decode("utf-8", "replace").splitlines()
+    ]
+    told = list(dict.fromkeys(line for line in lines if line))[:REASONS]
+    return "; ".join(told) or f"exit status {result.returncode}, no message"
 
 
 def _run(command: list[str], path: str) -> CompletedProcess[Any]:

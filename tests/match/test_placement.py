@@ -1,0 +1,161 @@
+"""Two texts that are the same but for an edit: the finding is on the edited op, and names what was edited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.match.fixtures import ROOT, dump
+from tests.match.snippets import assert_found, found, parsed, with_value
+from tileir_diff.match.align import Alignment, align
+
+T = "tile<128xf32>"
+SOFTMAX = (ROOT / "kernels" / "softmax" / "py.mlir").read_text(encoding="utf-8")
+MATMUL = (ROOT / "kernels" / "matmul" / "py.mlir").read_text(encoding="utf-8")
+SCAN = (ROOT / "kernels" / "running_total" / "py.mlir").read_text(encoding="utf-8")
+SWIGLU = (ROOT / "kernels" / "swiglu" / "py.mlir").read_text(encoding="utf-8")
+LOCK = (ROOT / "kernels" / "locked_sum" / "py.mlir").read_text(encoding="utf-8")
+
+EDITS = [
+    # name, dump, what is replaced (once), by what, rule, impact
+    ("exp approx", SOFTMAX, "exp %2  :", "exp %2 rounding<approx> :", "float-mode/approx", "precision"),
+    ("full division", SOFTMAX, "rounding<approx> flush_to_zero", "flush_to_zero", "float-mode/approx", "ulp"),
+    ("flush lost", SOFTMAX, "rounding<approx> flush_to_zero", "rounding<approx>", "float-mode/ftz", "edge"),
+    ("maximum as minimum", SOFTMAX, "%7 = maxf", "%7 = minf", "reduction/combiner", "logic"),
+    (
+        "NaN kept",
+        SOFTMAX,
+        "%7 = maxf %reduce_lhs, %reduce_rhs :",
+        "%7 = maxf %reduce_lhs, %reduce_rhs propagate_nan :",
+        "float-mode/nan",
+        "edge",
+    ),
+    (
+        "identity",
+        SOFTMAX,
+        "identities=[0.000000e+00 : f32]",
+        "identities=[1.000000e+00 : f32]",
+        "reduction/identity",
+        "logic",
+    ),
+    ("operands", SOFTMAX, "subf %1, %bcast ", "subf %bcast, %1 ", "arithmetic/operands", "logic"),
+    ("op", SOFTMAX, "%2 = subf", "%2 = addf", "arithmetic/op", "logic"),
+    ("occupancy", SOFTMAX, "{occupancy = 4}", "{occupancy = 2}", "entry-hint/changed", "hint"),
+    ("scan direction", SCAN, "reverse=false", "reverse=true", "scan/direction", "logic"),
+    ("scan combiner", SCAN, "addf %arg10, %arg11", "mulf %arg10, %arg11", "scan/combiner", "logic"),
+    ("release", LOCK, "atomic_rmw_tko release", "atomic_rmw_tko relaxed", "memory-order/ordering", "logic"),
+    ("acquire", LOCK, "atomic_cas_tko acquire", "atomic_cas_tko relaxed", "memory-order/ordering", "logic"),
+    (
+        "scope",
+        LOCK,
+        "atomic_rmw_tko release device",
+        "atomic_rmw_tko release tl_blk",
+        "memory-order/scope",
+        "logic",
+    ),
+]
+USABLE = [edit for edit in EDITS if edit[2] in edit[1]]
+
+
+def test_edits_apply() -> None:
+    """Names of values in a dump may change with its compiler; most edits must still fit."""
+    assert len(USABLE) >= len(EDITS) - 2, [edit[0] for edit in EDITS if edit not in USABLE]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "old", "new", "rule", "impact"), USABLE, ids=[edit[0] for edit in USABLE]
+)
+def test_an_edit_of_a_dump(name: str, text: str, old: str, new: str, rule: str, impact: str) -> None:
+    edited = text.replace(old, new, 1)
+    result = found(text, edited)
+    assert [(each.rule, each.impact) for each in result] == [(rule, impact)]
+    (only,) = result
+    line = text[: text.index(old)].count("\n") + 1
+    assert only.generated is not None
+    assert only.reference is not None
+    assert {only.generated.op.span.line, only.reference.op.span.line} == {line}
+
+
+def local(reference: str, generated: str) -> Alignment:
+    return align(*(next(iter(parsed(text).entries)) for text in (reference, generated)))
+
+
+def described(alignment: Alignment) -> list[tuple[str, str]]:
+    def name(op: Any) -> str:
+        return "-" if op is None else str(op.short)
+
+    return [(item.what, f"{name(item.reference)} {name(item.generated)}") for item in alignment.local]
+
+
+BASE = with_value(f"%e = exp %v : {T}\n%w = addf %e, %one : {T}")
+
+
+def test_equal_texts_align_without_a_difference() -> None:
+    alignment = local(BASE, BASE)
+    assert alignment.local == []
+    assert alignment.close
+    assert 2 * len(alignment.pairs) == alignment.total
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        (f"%e = exp2 %v : {T}\n%w = addf %e, %one : {T}", [("kind", "exp exp2")]),
+        (f"%e = exp %v rounding<approx> : {T}\n%w = addf %e, %one : {T}", [("attribute", "exp exp")]),
+        (f"%e = exp %v : {T}\n%w = addf %e, %zero : {T}", [("operand", "addf addf")]),
+        (f"%e = exp %v : {T}\n%h = negf %e : {T}\n%w = addf %e, %one : {T}", [("extra", "- negf")]),
+    ],
+    ids=["kind", "attribute", "operand", "extra"],
+)
+def test_one_edit_is_one_local_difference(lines: str, wanted: list[tuple[str, str]]) -> None:
+    alignment = local(BASE, with_value(lines))
+    assert described(alignment) == wanted
+    assert alignment.close
+
+
+def test_another_argument_list_is_not_aligned() -> None:
+    entry = next(iter(parsed(BASE).entries))
+    other = next(iter(dump(ROOT / "kernels" / "softmax" / "py.mlir").entries))
+    assert align(entry, other).gave_up
+
+
+def test_different_kernels_are_not_close() -> None:
+    reference, generated = (
+        next(iter(dump(ROOT / "kernels" / name / "rs.mlir").entries)) for name in ("softmax", "transpose")
+    )
+    assert not align(reference, generated).close
+
+
+def test_two_edits_are_two_findings() -> None:
+    edited = SOFTMAX.replace("%2 = subf", "%2 = addf", 1).replace("exp %2  :", "exp %2 rounding<approx> :", 1)
+    assert {each.rule for each in found(SOFTMAX, edited)} == {"arithmetic/op", "float-mode/approx"}
+
+
+def test_an_edit_inside_a_loop_is_found_on_its_line() -> None:
+    wrong = MATMUL.replace("tile=(128x32), padding_value = zero", "tile=(128x32), padding_value = nan")
+    first = found(MATMUL, wrong)[0]
+    assert first.rule == "padding/changed"
+    assert first.impact == "bounds"
+    assert first.generated is not None
+    assert "nan" in wrong.split("\n")[first.generated.op.span.line - 1]
+
+
+def test_renamed_and_reordered_dumps_are_silent() -> None:
+    lines = SWIGLU.split("\n")
+    assumes = [index for index, each in enumerate(lines) if " = assume div_by" in each]
+    first, second = assumes[0], assumes[1]
+    lines[first], lines[second] = lines[second], lines[first]
+    assert found(SWIGLU, "\n".join(lines)) == []
+
+
+def test_the_first_finding_of_a_chain_is_its_cause() -> None:
+    """What follows from a wrong op is not told again."""
+    reference = with_value(
+        f"%e = exp %v : {T}\n%f = mulf %e, %e : {T}\n%g = absf %f : {T}\n%w = sqrt %g : {T}"
+    )
+    generated = with_value(
+        f"%e = exp2 %v : {T} // here\n%f = mulf %e, %e : {T}\n%g = absf %f : {T}\n%w = sqrt %g : {T}"
+    )
+    assert_found(reference, generated, "arithmetic/op")
+    assert len(found(reference, generated)) == 1

@@ -152,6 +152,7 @@ def score_mutants_on_pairs(options: argparse.Namespace) -> list[Tally]:
         reference = pair.reference.read_text(encoding="utf-8")
         generated = pair.generated.read_text(encoding="utf-8")
         base = judge_texts(reference, generated, launch)
+        scorer.pair_class = str(pair.meta.get("class", "unknown"))
         screen = scorer.screen(generated, pair if launch else None)
         scorer.score(reference, generated, f"{pair.name}/gen.mlir", pair.name, base, launch, screen)
     return scorer.tallies()
@@ -165,10 +166,13 @@ class Scorer:
         self.start = time.perf_counter()
         self.defects = Tally("single defects", DEFECT_COLUMNS)
         self.doubtful = Tally("doubtful defects", DEFECT_COLUMNS)
+        self.by_class = Tally("defects by class of pair", DEFECT_COLUMNS)
         self.hints = Tally("cost hints", HINT_COLUMNS)
         self.harmless = Tally("harmless rewrites", HARMLESS_COLUMNS)
         self.doubtful_harmless = Tally("doubtful rewrites", HARMLESS_COLUMNS)
         self.rejects = Rejects()
+        self.pair_class = ""
+        """Class of the pair that is scored; empty for a dump against itself."""
         self.screened = self.unscreened = 0
         self._can_run = importlib.util.find_spec("numpy") is not None
         if not self._can_run and not options.no_screen:
@@ -196,7 +200,7 @@ class Scorer:
             f"run to see whether mutants differ: {self.screened} dumps, not run: {self.unscreened}",
             file=sys.stderr,
         )
-        return [self.defects, self.hints, self.harmless, self.doubtful, self.doubtful_harmless]
+        return [self.defects, self.by_class, self.hints, self.harmless, self.doubtful, self.doubtful_harmless]
 
     def score(
         self,
@@ -233,15 +237,18 @@ class Scorer:
         loud = [finding for finding in fresh if finding.severity != "info"]
         on_line = bool(critical) and at_the_place(critical[0], mutant)
         family = any(finding.family in mutant.families for finding in critical)
-        row.add(
-            found=bool(loud),
-            critical=bool(critical),
-            one_critical=len(critical) == 1,
-            on_line=on_line,
-            one_on_line=on_line and len(critical) == 1,
-            family=family,
-            crashed=bool(outcome.error),
-        )
+        flags = {
+            "found": bool(loud),
+            "critical": bool(critical),
+            "one_critical": len(critical) == 1,
+            "on_line": on_line,
+            "one_on_line": on_line and len(critical) == 1,
+            "family": family,
+            "crashed": bool(outcome.error),
+        }
+        row.add(**flags)
+        if self.pair_class and not mutant.doubt:
+            self.by_class.row(self.pair_class).add(**flags)
         if not (len(critical) == 1 and on_line and family):
             label = (
                 "MISSED"

@@ -72,7 +72,7 @@ def _block(block: Block, env: Environment, where: Place) -> Signal:
     for op in block.ops:
         assert isinstance(op, TileOp)
         where.budget -= 1
-        if where.budget < 0:
+        if where.budget < where.memory.sorted >> 8:
             raise OverBudgetError
         short = op.short
         if short in ("yield", "continue", "break", "return"):

@@ -22,6 +22,9 @@ class Memory:
         self.seed = seed
         self.outside: set[tuple[str, int]] = set()
         self.events: list[tuple[str, tuple[float, ...]]] = []
+        self.sorted = 0
+        """Elements sorted so far, which is what takes time."""
+        self._stored: set[int] = set()
         self._addresses: list[Array] = []
         self._values: list[Array] = []
         self._index: tuple[Array, Array] | None = None
@@ -37,7 +40,7 @@ class Memory:
     def load(self, addresses: Array, mask: Array, element: str, is_float: bool, bits: int) -> Array:
         self._touch("read", addresses[mask])
         values = self._content(addresses, element, is_float, bits, 0)
-        index = self._written()
+        index = self._written() if self._may_be_written(addresses) else None
         if index is not None and len(index[0]):
             keys, written = index
             at = np.minimum(np.searchsorted(keys, addresses), len(keys) - 1)
@@ -45,9 +48,18 @@ class Memory:
             values = np.where(hit, written[at].astype(values.dtype), values)
         return values
 
+    def _may_be_written(self, addresses: Array) -> bool:
+        """Whether the kernel has written to one of the arrays."""
+        if not self._stored or not addresses.size:
+            return False
+        low, high = int(addresses.min()) // SPACE, int(addresses.max()) // SPACE
+        return low != high or low in self._stored
+
     def store(self, addresses: Array, values: Array, mask: Array) -> None:
         addresses, values = addresses[mask].ravel(), values[mask].ravel()
         self._touch("write", addresses)
+        if addresses.size:
+            self._stored |= {int(addresses.min()) // SPACE, int(addresses.max()) // SPACE}
         self._addresses.append(addresses)
         self._values.append(values.astype(np.float64))
         self._index = None
@@ -60,6 +72,7 @@ class Memory:
     def _written(self) -> tuple[Array, Array] | None:
         if self._index is None and self._addresses:
             addresses = np.concatenate(self._addresses)[::-1]
+            self.sorted += addresses.size
             values = np.concatenate(self._values)[::-1]
             keys, first = np.unique(addresses, return_index=True)
             self._index = (keys, values[first])

@@ -100,16 +100,18 @@ def mutants(
     Raises InputError for text that does not parse.
     """
     context = Context(text, path)
+    # Where the data lies must not decide which mutants are taken; the last folder is a pair's name.
+    name = "/".join(path.split("/")[-2:])
     found: list[Mutant] = []
     chosen = [kind for kind in KINDS.values() if kind.cls in classes and (not kinds or kind.name in kinds)]
     if per_file is not None:
         # Making and running mutants costs more than comparing them: only as many as are asked for.
-        random.Random(f"{seed}/{path.rsplit('/', 1)[-1]}").shuffle(chosen)
+        random.Random(f"{seed}/{name}").shuffle(chosen)
     for kind in chosen:
         if per_file is not None and len(found) >= per_file:
             break
         # Seeded by name and path: adding a kind or a file leaves the samples of the others as they are.
-        rng = random.Random(f"{seed}/{kind.name}/{path.rsplit('/', 1)[-1]}")
+        rng = random.Random(f"{seed}/{kind.name}/{name}")
         changes = list(kind.changes(context))
         rng.shuffle(changes)
         # Sure mutants first: doubtful ones only where there is nothing else.

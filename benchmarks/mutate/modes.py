@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from benchmarks.mutate.model import DEFECT, Change
 from benchmarks.mutate.registry import per_op
+from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import Scalar, Tile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from xdsl.ir import SSAValue
+
     from benchmarks.mutate.context import Context
-    from tileir_diff.dialect.ir import TileOp
 
 DIRECTED = ("addf", "subf", "mulf", "fma")
 ROUNDED: dict[str, tuple[str, ...]] = {
@@ -28,8 +30,7 @@ DIVISIONS = ("zero", "positive_inf", "negative_inf")
 
 
 def element(op: TileOp) -> str:
-    type_ = op.results[0].type
-    return type_.element.name if isinstance(type_, Tile) and isinstance(type_.element, Scalar) else ""
+    return _element(op.results[0])
 
 
 @per_op("rounding.add", DEFECT, *ROUNDED)
@@ -80,7 +81,28 @@ def flush_doubt(context: Context, op: TileOp) -> str:
             literal = context.constant(operand)
             if literal is not None and literal.is_splat and abs(literal.floats()[0]) > 2.0**-90:
                 return "the constant operand hides subnormal values"
+    if op.short in ("mulf", "addf", "subf") and all(_from_half(context, operand) for operand in op.operands):
+        return "no operand or result of f16 values is subnormal in f32"
     return ""
+
+
+def _element(value: SSAValue) -> str:
+    return (
+        value.type.element.name
+        if isinstance(value.type, Tile) and isinstance(value.type.element, Scalar)
+        else ""
+    )
+
+
+def _from_half(context: Context, value: SSAValue) -> bool:
+    """Whether a value is a cast from f16, or a constant that is far from subnormal."""
+    literal = context.constant(value)
+    if literal is not None:
+        return literal.is_splat and abs(literal.floats()[0]) > 2.0**-60
+    owner = value.owner
+    while isinstance(owner, TileOp) and owner.short in ("reshape", "broadcast", "permute"):
+        owner = owner.operands[0].owner
+    return isinstance(owner, TileOp) and owner.short == "ftof" and _element(owner.operands[0]) == "f16"
 
 
 @per_op("nan.toggle", DEFECT, "maxf", "minf")

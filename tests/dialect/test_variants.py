@@ -185,6 +185,7 @@ def test_builtin_module_may_have_a_name_of_its_own() -> None:
             "%x = cuda_tile.loop : tile<f32> {\n break %f : tile<f32>\n}",
             "%x = loop : tile<f32> {\n break %f : tile<f32>\n}",
         ),
+        ("%0 = maxf %fv, %fv {rounding_mode = 0} : tile<4xf32>", "%0 = maxf %fv, %fv : tile<4xf32>"),
         ("make_token : token", "%0 = make_token : token"),
         ("%0:1 = make_token : token", "%0 = make_token : token"),
         ("if %b {\n} else {\n} {a.b = 1}", "if %b {\n} else {\n}"),
@@ -266,6 +267,17 @@ def test_nothing_is_lost_by_the_disassembler() -> None:
         " yield %q : tile<i64>\n}\nfor %n in (%i to %i, step %i) : tile<i32> {\n}"
     )
     assert parse_text(text).approximations == []
+
+
+def test_debug_names_on_entries_say_nothing() -> None:
+    text = 'entry @k(%0: tile<i32>) di_name = "k" optimization_hints = <sm_90 = {occupancy = 2}> {\n}'
+    (entry,) = parse_text(text).entries
+    assert entry.get("hints") == {"sm_90": {"occupancy": 2}}
+
+
+def test_modes_that_an_op_does_not_have_are_refused() -> None:
+    with pytest.raises(InputError, match="maxf has no attribute 'rounding_mode'"):
+        module_of("%0 = maxf %fv, %fv {rounding_mode = 1} : tile<4xf32>")
 
 
 def test_left_out_ops_name_the_way_out() -> None:

@@ -161,10 +161,20 @@ def test_equal_addresses(pair: Pair) -> None:
     assert_equal(address(pair.generated, "r"), address(pair.reference, "r"))
 
 
-WRONG = [pair for pair in ADDRESSES if pair.wrong]
+LOOSE = ("dead ops",)
+"""Alignment tells of the lost dead op first."""
+WRONG = [
+    pytest.param(
+        pair,
+        id=pair.name,
+        marks=[pytest.mark.xfail(strict=True, reason="a lost dead op is told")] * (pair.name in LOOSE),
+    )
+    for pair in ADDRESSES
+    if pair.wrong
+]
 
 
-@pytest.mark.parametrize("pair", WRONG, ids=[pair.name for pair in WRONG])
+@pytest.mark.parametrize("pair", WRONG)
 def test_unequal_addresses(pair: Pair) -> None:
     for reference in (pair.reference, pair.generated):
         assert_found(address(reference, "r"), address(pair.wrong, "r").replace(" // here", ""), *pair.rules)

@@ -1,9 +1,10 @@
-"""Random straight-line integer kernels: the address term of every lane equals what an interpreter computes."""
+"""Random straight-line integer kernels: the address of every lane is what an interpreter computes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,22 @@ V = f"tile<{LANES}xi32>"
 B = f"tile<{LANES}xi1>"
 SMALL = 1 << 18
 """Values stay below this, so that nothing wraps: wrapping has tests of its own."""
-ROUNDINGS = {"zero": truncated, "negative_inf": lambda a, b: a // b, "positive_inf": lambda a, b: -(-a // b)}
+Binary = Callable[[int, int], int]
+ROUNDINGS: dict[str, Binary] = {
+    "zero": truncated,
+    "negative_inf": lambda a, b: a // b,
+    "positive_inf": lambda a, b: -(-a // b),
+}
+LINEAR: tuple[tuple[str, Binary], ...] = (
+    ("addi", lambda a, b: a + b),
+    ("subi", lambda a, b: a - b),
+    ("muli", lambda a, b: a * b),
+)
+BITWISE: tuple[tuple[str, Binary], ...] = (
+    ("andi", lambda a, b: a & b),
+    ("ori", lambda a, b: a | b),
+    ("xori", lambda a, b: a ^ b),
+)
 PREDICATES: dict[str, Callable[[int, int], bool]] = {
     "less_than": lambda a, b: a < b,
     "less_than_or_equal": lambda a, b: a <= b,
@@ -43,9 +59,9 @@ def signed(value: int) -> int:
 class Program:
     """Lines of a kernel, and the lanes of each of its values."""
 
-    lines: list[str] = field(default_factory=list)
-    integers: dict[str, list[int]] = field(default_factory=dict)
-    flags: dict[str, list[int]] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=lambda: list[str]())
+    integers: dict[str, list[int]] = field(default_factory=lambda: dict[str, list[int]]())
+    flags: dict[str, list[int]] = field(default_factory=lambda: dict[str, list[int]]())
 
     def put(self, text: str, lanes: list[int], flags: bool = False) -> None:
         """Keep a value if it stays small; else leave its op out."""
@@ -73,11 +89,7 @@ def step(program: Program, pick: Pick) -> None:
     x, y = program.integers[a], program.integers[b]
     kind = pick(0, 17)
     if kind <= 2:
-        op, apply = (
-            ("addi", lambda p, q: p + q),
-            ("subi", lambda p, q: p - q),
-            ("muli", lambda p, q: p * q),
-        )[kind]
+        op, apply = LINEAR[kind]
         program.put(f"{op} {a}, {b} : {V}", [apply(p, q) for p, q in zip(x, y, strict=True)])
     elif kind <= 4:
         divisor = (1, 2, 3, 4, 5, 8, 16)[pick(0, 6)]
@@ -103,9 +115,7 @@ def step(program: Program, pick: Pick) -> None:
         lanes = [(p >> amount) if sign == "signed" else signed(unsigned(p) >> amount) for p in x]
         program.put(f"shri {a}, {program.constant(amount)} {sign} : {V}", lanes)
     elif kind == 9:
-        op, apply = (("andi", lambda p, q: p & q), ("ori", lambda p, q: p | q), ("xori", lambda p, q: p ^ q))[
-            pick(0, 2)
-        ]
+        op, apply = BITWISE[pick(0, 2)]
         if pick(0, 1):
             mask = (0, 1, 3, 7, 31, -1, 6)[pick(0, 6)]
             b, y = program.constant(mask), [mask] * LANES
@@ -128,9 +138,7 @@ def step(program: Program, pick: Pick) -> None:
     elif kind == 14 and program.flags:
         flag = list(program.flags)[pick(0, len(program.flags) - 1)]
         other = list(program.flags)[pick(0, len(program.flags) - 1)]
-        op, apply = (("andi", lambda p, q: p & q), ("ori", lambda p, q: p | q), ("xori", lambda p, q: p ^ q))[
-            pick(0, 2)
-        ]
+        op, apply = BITWISE[pick(0, 2)]
         lanes = [apply(p, q) for p, q in zip(program.flags[flag], program.flags[other], strict=True)]
         program.put(f"{op} {flag}, {other} : {B}", lanes, flags=True)
     elif kind == 15 and program.flags:
@@ -253,10 +261,10 @@ def number(terms: Terms, term: Term, leaves: dict[Term, int]) -> int:
     return visit(term)
 
 
-def kept(attr: tuple[object, ...], values: list[int]) -> int:
+def kept(attr: tuple[Any, ...], values: list[int]) -> int:
     """An op without a normal form."""
     _, name, *mods = attr
-    named = dict(mod for mod in mods if isinstance(mod, tuple))
+    named: dict[str, Any] = dict(mods)
     a, b = values
     if named.get("signed") == "unsigned":
         a, b = unsigned(a), unsigned(b)

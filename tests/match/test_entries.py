@@ -65,10 +65,6 @@ def test_an_extra_entry_is_a_finding() -> None:
     assert [(each.rule.split("/")[0], each.status) for each in result] == [("entry-signature", "EXTRA")]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the comparison gives entry-signature/extra, which speaks of an argument and has no impact",
-)
 def test_a_lone_entry_has_the_rule_that_speaks_of_entries() -> None:
     both = module(named("a"), LOOP)
     assert [each.rule for each in compared(both, named("a")).differences] == ["entry-signature/entry-missing"]

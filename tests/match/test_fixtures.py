@@ -26,14 +26,10 @@ HARMLESS = edits("harmless")
 KNOWN: dict[str, str] = {
     # name of a mistake: what is found in place of what should be, as `rule impact`, the first two
     "causal_strict": "mask/changed bounds",
-    "dim_map_lost": "addressing/index logic",
     "grid_short": "mask/missing bounds, mask/missing bounds",
     "maximum_not_carried": "arithmetic/reformulated ulp, accumulator/init logic",
     "negative_ids": "mask/changed logic",
-    "overflow_promise": "",
-    "py_key_order": "addressing/index logic",
     "py_scan_axis": "arithmetic/op logic",
-    "scaled_in_half": "arithmetic/reformulated ulp",
     "scan_axis_ignored": "arithmetic/op logic",
     "shift_signed": "mask/extra logic, addressing/index logic",
     "source_overwritten": "mask/changed logic, stride/changed logic",

@@ -1,8 +1,6 @@
 """Sorts what stands between an op's name and its types into operand groups and attributes.
 
-By the op's table entry.
-
-The order of attributes is free, as in the dialect's own parsers where they are lenient; operands keep theirs.
+The op's table entry says what there may be. The order of attributes is free, as in the dialect's own parsers where they are lenient; operands keep theirs.
 """
 
 from __future__ import annotations
@@ -19,7 +17,8 @@ from tileir_diff.syntax.source import Problem
 if TYPE_CHECKING:
     from tileir_diff.dialect.spec import AttributeSpec, OpSpec
 
-IGNORED_PROPERTIES: Final = {"operandSegmentSizes", "arg_attrs", "res_attrs", "resultSegmentSizes"}
+# Bookkeeping of the printers and of debug information; says nothing about what the op does.
+IGNORED_PROPERTIES: Final = {"operandSegmentSizes", "resultSegmentSizes", "arg_attrs", "res_attrs", "di_name"}
 
 
 class Assigned:
@@ -198,6 +197,8 @@ def _pair(spec: OpSpec, table: Lookup, found: Assigned, item: Pair) -> None:
     if attribute is not None:
         found.set(attribute.name, read_value(attribute, item.value), item)
         return
+    if key in IGNORED_PROPERTIES:
+        return
     wanted = "token?" if key == "token" else f"{key}*"
     if wanted not in spec.operands or (key == "token" and getattr(item.value, "type", "") != "SSA"):
         raise Problem(f"unexpected '{key} =' in {spec.name}{_choices(table)}", position(item.key))
@@ -234,6 +235,9 @@ def read_dictionary(spec: OpSpec, found: Assigned, leaf: Leaf) -> None:
                 found.set(attribute.name, read_value(attribute, node), leaf)
             elif key in IGNORED_PROPERTIES:
                 found.properties[key] = node
+            elif key == "rounding_mode" and str(node) == "0":
+                # cuTile Rust gives the default mode to every op that reduces, to those without modes too.
+                continue
             elif "." not in key:
                 raise Problem(f"{spec.name} has no attribute '{key}'", where)
 

@@ -1,7 +1,4 @@
-"""Syntax to typed IR: resolves names, sorts operands into groups, checks that printed types fit.
-
-Puts in what was elided.
-"""
+"""Syntax to typed IR: resolves names, sorts operands into groups, checks printed types, fills in what was elided."""
 
 from __future__ import annotations
 

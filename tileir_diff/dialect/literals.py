@@ -6,16 +6,19 @@ Scalars, nested lists, hex blobs, in MLIR's spelling and the cuTile Rust printer
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lark import Token as Leaf
 
 from tileir_diff.dialect.attributes import DenseElements
 from tileir_diff.dialect.scalars import FORMATS, encode
-from tileir_diff.dialect.types import Scalar, scalar
+from tileir_diff.dialect.type_reader import scalar
 from tileir_diff.syntax.nodes import Listing, Typed
 from tileir_diff.syntax.parser import parse_body
 from tileir_diff.syntax.source import Problem
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.types import Scalar
 
 SPECIAL: Final = {
     "inf": math.inf,

@@ -9,7 +9,7 @@ from lark import Token as Leaf
 
 from tileir_diff.dialect.attributes import Assumption, Bounded, DivBy, SameElements
 from tileir_diff.dialect.spec import OVERFLOW_WORDS, AttributeSpec
-from tileir_diff.dialect.types import function_type
+from tileir_diff.dialect.type_reader import function_type
 from tileir_diff.syntax.nodes import FunctionTypeNode, Listing, Typed
 from tileir_diff.syntax.parser import parse_body
 from tileir_diff.syntax.source import Problem

@@ -1320,7 +1320,7 @@ class Evaluator:
             "load", op, pointer=pointer, base=self._base(pointer), mask=mask, padding=padding, result=term,
             shape=result.type.shape, element=str(result.type.element), family="pointer",  # type: ignore[attr-defined]
         )
-        self.env[op.results[1]] = effect.after | {effect.order}
+        self.env[op.results[1]] = frozenset((effect.order,))
 
     def _store_ptr(self, op: TileOp) -> None:
         terms = self.terms
@@ -1335,7 +1335,7 @@ class Evaluator:
             shape=value.type.shape, element=str(value.type.element), family="pointer",  # type: ignore[attr-defined]
         )
         self._wrote(base)
-        self.env[op.results[0]] = effect.after | {effect.order}
+        self.env[op.results[0]] = frozenset((effect.order,))
 
     def _family(self, kind: Any) -> str:
         if isinstance(kind, GatherScatterView):
@@ -1354,7 +1354,7 @@ class Evaluator:
             shape=result.type.shape, element=str(result.type.element),  # type: ignore[attr-defined]
             family=self._family(view.type), coordinates=coordinates, extents=extents, strides=_view_strides(view),
         )
-        self.env[op.results[1]] = effect.after | {effect.order}
+        self.env[op.results[1]] = frozenset((effect.order,))
 
     def _store_view(self, op: TileOp) -> None:
         view: View = self._get(op.one("view"))
@@ -1368,7 +1368,7 @@ class Evaluator:
             family=self._family(view.type), coordinates=coordinates, extents=extents, strides=_view_strides(view),
         )
         self._wrote(base)
-        self.env[op.results[0]] = effect.after | {effect.order}
+        self.env[op.results[0]] = frozenset((effect.order,))
 
     def _atomic(self, op: TileOp) -> None:
         terms = self.terms
@@ -1389,7 +1389,7 @@ class Evaluator:
         )
         self._set(op, terms.atom(node) if self._sort(result) == "int" else node)
         self._wrote(base)
-        self.env[op.results[1]] = effect.after | {effect.order}
+        self.env[op.results[1]] = frozenset((effect.order,))
 
     def _atomic_red(self, op: TileOp) -> None:
         view: View = self._get(op.one("view"))
@@ -1403,7 +1403,7 @@ class Evaluator:
             family=self._family(view.type), coordinates=coordinates, extents=extents, strides=_view_strides(view),
         )
         self._wrote(base)
-        self.env[op.results[0]] = effect.after | {effect.order}
+        self.env[op.results[0]] = frozenset((effect.order,))
 
     # ---- the rest --------------------------------------------------------------------------------------------
 
@@ -1468,13 +1468,13 @@ class Evaluator:
             token = self._get(op.operands[0])
             if isinstance(token, frozenset):
                 effect.after = token
-        self.env[op.results[0]] = effect.after | {effect.order}
+        self.env[op.results[0]] = frozenset((effect.order,))
 
     def _print(self, op: TileOp) -> None:
         values = tuple(v for value in op.group("args") if isinstance(v := self._get(value), int))
         effect = self._effect("print", op, values=values)
         if op.results:
-            self.env[op.results[0]] = effect.after | {effect.order}
+            self.env[op.results[0]] = frozenset((effect.order,))
 
     def _assert(self, op: TileOp) -> None:
         condition = op.one("condition")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tileir_diff.rules.render import base_name, elide, focus
@@ -9,8 +10,17 @@ from tileir_diff.rules.render import base_name, elide, focus
 if TYPE_CHECKING:
     from tileir_diff.report.result import Argument, Place, Result, Side, Summary
 
+LINE = 120
+"""Width of a report, in characters: what is quoted is cut to fit."""
+
 WIDTH = 100
-"""Longest quoted line, in characters."""
+"""Longest quoted text, in characters."""
+
+NARROW = 48
+"""A quoted text is not cut below this many characters, however long the path before it is."""
+
+BESIDE = 48
+"""A longer location stands on a line of its own, above the text that it is about."""
 
 SHORT = 72
 """A longer line is shown without its types, unless they are what matters."""
@@ -18,21 +28,26 @@ SHORT = 72
 SYMBOL = 48
 """Longest symbol of an entry; front ends mangle types and constants into it."""
 
-HOW = {"role": "by role", "name": "by name", "use": "by use", "unmatched": "no counterpart"}
+HOW = {"role": "by role", "name": "by name", "use": "by use"}
 
 CAPTION = 60
 """Longest text behind a caret, in characters; the head line of a finding has it too."""
 
-PATH_WIDTH = 32
-"""A path longer than this is shown by its last part; the head of the report has it in full."""
+SHORT_CAPTION = 32
+"""It is not cut below this many characters, however far right the caret stands."""
+
+NUMBER = re.compile(r"-?(\d|inf$|nan$)")
+"""How the name of an argument begins where it is no name but the value that stands for it."""
+
+MULTIPLE = re.compile(r"(?:(reference|generated) )?(%?\S+) is a multiple of (\d+)(?: \((.*)\))?")
+"""An obligation that often comes in numbers."""
 
 
 def location(side: Side, place: Place | None) -> str:
-    """`softmax.mlir:71`."""
+    """`kernels/softmax.mlir:71:5`: the path as given, so that terminals and editors can follow it."""
     if place is None:
         return "-"
-    path = side.path if len(side.path) <= PATH_WIDTH else base_name(side.path)
-    return f"{path}:{place.line}" if place.line else path
+    return f"{side.path}:{place.line}:{place.column}" if place.line else side.path
 
 
 def source(place: Place | None) -> str:
@@ -43,38 +58,124 @@ def source(place: Place | None) -> str:
 
 
 def clip(place: Place, width: int = WIDTH) -> tuple[str, tuple[int, int] | None]:
-    """The op's text in at most `width` characters, the marked part kept, and the mark in it."""
+    """The op's text in at most `width` characters, the marked part kept, and the mark in it.
+
+    What is cut away before the mark leaves the op's name where there is room for it.
+    """
     text, mark = place.text, place.mark
     types = text.rfind(" : ")
-    if len(text) > SHORT and mark is not None and mark[1] <= types:
+    if len(text) > min(SHORT, width) and mark is not None and mark[1] <= types:
         text = text[:types]
     if len(text) <= width:
         return text, mark
     start, end = mark or (0, 0)
-    if end < width:
-        return text[: width - 1] + "…", mark
-    first = max(0, min(start - width // 3, len(text) - width + 1))
-    shown = "…" + text[first + 1 : first + width - 1]
-    if first + width - 1 < len(text):
-        shown += "…"
-    return shown, (start - first, min(end - first, len(shown)))
+    if end < width or start == 0:
+        return text[: width - 1] + "…", mark and (start, min(end, width - 1))
+    head = _head(text, place.op, start, width - min(end - start, width // 2))
+    room = width - len(head)
+    first = max(len(head), min(start - (room - (end - start)) // 2, start - 1, len(text) - room))
+    shown = f"{head}…{text[first + 1 : first + room - 1]}"
+    shown += "…" if first + room < len(text) else text[first + room - 1 : first + room]
+    offset = len(head) - first
+    return shown, (start + offset, min(end + offset, len(shown)))
+
+
+def _head(text: str, op: str, start: int, room: int) -> str:
+    """The beginning of the text up to the op's name, if that leaves enough room for what is marked."""
+    found = text.find(op) if op else -1
+    head = text[: found + len(op)] + " "
+    return head if 0 <= found and len(head) < start and len(head) <= room * 2 // 3 else ""
 
 
 def argument_lines(arguments: list[Argument], width: int = WIDTH) -> list[str]:
-    """All arguments, grouped by how they were paired: `by role: A.base, A.shape0 = a_ptr, a_dim_0; n = m`."""
+    """The arguments, grouped by how they were paired: `by role: A.base, A.shape0 = a_ptr, a_dim_0; n = m`.
+
+    Those of the same name on both sides are only counted; one whose counterpart is a number has a value.
+    """
+    same = 0
     groups: dict[str, list[str]] = {}
     for argument in arguments:
-        item = f"{', '.join(argument.reference) or 'nothing'} = {', '.join(argument.generated) or 'nothing'}"
-        groups.setdefault(HOW.get(argument.how, argument.how), []).append(item)
-    lines: list[str] = []
-    for how, items in groups.items():
-        lines.append(f"{how}: {items[0]}")
-        for item in items[1:]:
-            if len(lines[-1]) + 2 + len(item) <= width:
-                lines[-1] += f"; {item}"
-            else:
-                lines.append(f"{' ' * len(how)}  {item}")
+        title, item = _argument(argument)
+        if argument.reference == argument.generated:
+            same += 1
+        else:
+            groups.setdefault(title, []).append(item)
+    lines = [_count(same, "argument corresponds", "arguments correspond") + " one to one"] if same else []
+    for title in sorted(groups, key=_rank):
+        lines += wrapped(f"{title}: ", _fold(groups[title]), width)
     return lines
+
+
+_LAST = ("reference has values", "generated has values", "reference only", "generated only")
+
+
+def _rank(title: str) -> int:
+    """How pairs were found comes first, in the order of the pairs; then values, then what has no pair."""
+    return _LAST.index(title) + 1 if title in _LAST else 0
+
+
+def _argument(argument: Argument) -> tuple[str, str]:
+    """The group of an argument and how it reads there."""
+    reference, generated = ", ".join(argument.reference), ", ".join(argument.generated)
+    if not generated:
+        return "reference only", reference
+    if not reference:
+        return "generated only", generated
+    if NUMBER.match(generated):
+        return "reference has values", f"{reference} = {generated}"
+    if NUMBER.match(reference):
+        return "generated has values", f"{generated} = {reference}"
+    return HOW.get(argument.how, argument.how), f"{reference} = {generated}"
+
+
+def _fold(items: list[str]) -> list[str]:
+    """`a = 1; b = 1` becomes `a, b = 1`."""
+    names: dict[str, list[str]] = {}
+    for item in items:
+        name, equals, value = item.rpartition(" = ")
+        if equals and NUMBER.match(value):
+            names.setdefault(value, []).append(name)
+        else:
+            names[item] = []
+    return [f"{', '.join(each)} = {value}" if each else value for value, each in names.items()]
+
+
+def wrapped(title: str, items: list[str], width: int = WIDTH) -> list[str]:
+    """`title: a; b; c`, in lines of at most `width` characters if the items let it, later ones indented."""
+    lines = [f"{title}{items[0]}"]
+    for item in items[1:]:
+        if len(lines[-1]) + 2 + len(item) <= width:
+            lines[-1] += f"; {item}"
+        else:
+            lines[-1] += ";"
+            lines.append(f"{' ' * len(title)}{item}")
+    return lines
+
+
+def obligation_lines(obligations: list[str], width: int = WIDTH) -> list[str]:
+    """What the host must guarantee; arguments that must be multiples share a line.
+
+    `generated: %arg1, %arg3 are multiples of 8; %arg2 is a multiple of 4 (stated by ...)`.
+    """
+    groups: dict[tuple[str, str], dict[str, list[str]]] = {}
+    lines: list[str] = []
+    for obligation in obligations:
+        found = MULTIPLE.fullmatch(obligation)
+        if found is None:
+            lines.append(obligation)
+            continue
+        side, name, divisor, reason = found.groups(default="")
+        groups.setdefault((side, reason), {}).setdefault(divisor, []).append(name)
+    for (side, reason), divisors in groups.items():
+        items = [_multiples(names, divisor) for divisor, names in divisors.items()]
+        items[-1] += f" ({reason})" if reason else ""
+        lines += wrapped(f"{side}: " if side else "", items, width)
+    return lines
+
+
+def _multiples(names: list[str], divisor: str) -> str:
+    what = "is a multiple" if len(names) == 1 else "are multiples"
+    return f"{', '.join(names)} {what} of {divisor}"
 
 
 def entry_line(result: Result, index: int) -> str:
@@ -108,10 +209,25 @@ def dump_line(side: Side) -> str:
     return f"{side.path} ({details})" if details else side.path
 
 
-def caption(place: Place, text: str, other: str) -> str:
-    """What stands behind the caret: `mask: lane < N`."""
-    text = focus(text, other, CAPTION)
-    return f"{place.part}: {text}" if place.part and text else text
+def room(place: Place, taken: int) -> int:
+    """Characters for the op's text, on a line of which `taken` are used up and its source wants some too."""
+    origin = source(place)
+    return min(WIDTH, max(NARROW, LINE - taken - (len(origin) + 5 if origin else 0)))
+
+
+def is_cut(place: Place | None, taken: int) -> bool:
+    """Whether more than the types must be left out of the op's text on such a line."""
+    return place is not None and "…" in clip(place, room(place, taken))[0]
+
+
+def caption(place: Place, text: str, other: str, width: int = CAPTION) -> str:
+    """What stands behind the caret: `mask: lane < N`. Of a long text, where it differs from `other`."""
+    label = f"{place.part}: " if place.part and text else ""
+    return label + focus(text, other, max(SHORT_CAPTION, min(CAPTION, width - len(label))))
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _symbol(entry: str | None) -> str:

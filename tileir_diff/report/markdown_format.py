@@ -35,7 +35,7 @@ def render_markdown(result: Result) -> str:
     lines += _list("Not checked", [_escape(item) for item in result.not_checked])
     lines += _list("Ignored", [_escape(item) for item in layout.ignored_lines(result)])
     lines += _list("Assumed", [_escape(item) for item in result.assumptions])
-    lines += _list("The host must guarantee", [f"`{item}`" for item in result.obligations])
+    lines += _list("The host must guarantee", [f"`{line.strip()}`" for line in layout.obligation_lines(result.obligations)])
     lines += _list("Arguments", [f"`{line.strip()}`" for line in layout.argument_lines(result.arguments)])
     lines += _list("Treated as equal", [f"{each.name}: {_escape(each.why)}" for each in result.equivalences])
     lines += _list("Notices", [_escape(item) for item in result.notices])

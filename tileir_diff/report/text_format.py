@@ -35,7 +35,7 @@ def render_text(result: Result, *, color: bool = False, equivalences: bool = Fal
     lines += _section("not checked", result.not_checked, paint)
     lines += _section("ignored by --select or --ignore", layout.ignored_lines(result), paint)
     lines += _section("assumed", result.assumptions, paint)
-    lines += _section("the host must guarantee", result.obligations, paint)
+    lines += _section("the host must guarantee", layout.obligation_lines(result.obligations), paint)
     lines += _section("arguments (reference = generated)", layout.argument_lines(result.arguments), paint)
     lines += _equivalences(result, equivalences, paint)
     lines += _section("notices", result.notices, paint)
@@ -84,6 +84,8 @@ def _finding(result: Result, finding: FindingRecord, paint: Painter) -> list[str
     if finding.severity == "info":
         return [f"{head}  [{_where(result, finding)}]"]
     width = max(len(layout.location(side, place)) for side, place in _places(result, finding))
+    if width > layout.BESIDE or any(layout.is_cut(place, width + LABEL + 4) for _, place in _places(result, finding)):
+        width = 0
     lines = [head]
     texts = (finding.expected, finding.actual)
     for (side, place), label, text, other in zip(
@@ -109,18 +111,24 @@ def _places(result: Result, finding: FindingRecord) -> list[tuple[Side, Place | 
 def _quote(
     label: str, side: Side, place: Place | None, text: str, other: str, width: int, paint: Painter
 ) -> list[str]:
-    """The location, the op as printed, and below it a caret at the part that matters with what it says."""
-    where = layout.location(side, place)
-    lead = f"  {label:<{LABEL - 2}} {where:<{width}}   "
+    """The location, the op as printed, and below it a caret at the part that matters with what it says.
+
+    The op stands behind the location, or below it for a `width` of 0.
+    """
+    where = f"  {label:<{LABEL - 2}} {layout.location(side, place):<{width}}   "
+    lines = [] if width else [where.rstrip()]
+    lead = where if width else " " * (LABEL + 1)
     if place is None:
-        return [f"{lead}{text or 'nothing'}".rstrip()]
-    quoted, mark = layout.clip(place)
+        return [*lines, f"{lead}{text or 'nothing'}"]
     origin = layout.source(place)
-    line = f"{lead}{quoted}{paint('dim', f'   ({origin})') if origin else ''}"
+    tail = f"   ({origin})" if origin else ""
+    quoted, mark = layout.clip(place, layout.room(place, len(lead)))
+    line = f"{lead}{quoted}{paint('dim', tail)}"
     if mark is None:
-        return [line]
+        return [*lines, line]
     caret = f"{' ' * (len(lead) + mark[0])}{paint('mark', '^' * max(1, mark[1] - mark[0]))}"
-    return [line, f"{caret} {layout.caption(place, text, other)}".rstrip()]
+    behind = layout.caption(place, text, other, layout.LINE - len(lead) - mark[1] - 1)
+    return [*lines, line, f"{caret} {behind}".rstrip()]
 
 
 def _where(result: Result, finding: FindingRecord) -> str:

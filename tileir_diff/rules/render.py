@@ -18,7 +18,10 @@ SHORTEST = 8
 """No value of a message is cut below this many characters."""
 
 LEAD = 6
-"""Characters kept before the first one in which two long values differ."""
+"""Characters kept before the first one in which two long values differ, and after it."""
+
+WORD = 12
+"""A longer word may be cut in two."""
 
 
 class _Values(dict[str, object]):
@@ -44,8 +47,11 @@ def message(template: str, difference: Difference) -> str:
 def sentence(template: str, difference: Difference) -> str:
     """The template as one line, for effects and fixes."""
     values = _values(difference)
+    full = {key: str(values[key]) for key in ("expected", "actual")}
     for key, value in values.items():
-        values[key] = elide(str(value), VALUE_LIMIT)
+        other = full["actual" if key == "expected" else "expected"]
+        text = str(value)
+        values[key] = focus(text, other, VALUE_LIMIT) if key in full else elide(text, VALUE_LIMIT)
     return _fill(template, values)
 
 
@@ -64,12 +70,32 @@ def focus(text: str, other: str, width: int) -> str:
     same = next(
         (i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other))
     )
-    start = same - LEAD
+    start = _word_start(text, same - LEAD)
     if start <= 1:
-        return text[: width - 1] + ELLIPSIS
+        return _word_end(text, same, width - 1) + ELLIPSIS
     if len(text) - start < width:
         return ELLIPSIS + text[len(text) - width + 1 :]
-    return ELLIPSIS + text[start + 1 : start + width - 1] + ELLIPSIS
+    return ELLIPSIS + _word_end(text[start:], same - start, width - 2) + ELLIPSIS
+
+
+def _word_start(text: str, position: int) -> int:
+    """The beginning of the word at `position`, unless it is far away."""
+    start = position
+    while 0 < start and position - start < WORD and _in_word(text[start]) and _in_word(text[start - 1]):
+        start -= 1
+    return start if start <= 0 or not _in_word(text[start - 1]) else position
+
+
+def _word_end(text: str, kept: int, width: int) -> str:
+    """The first `width` characters without half a word at the end; what stands at `kept` is not cut off."""
+    end = width
+    while end > max(kept + LEAD, width - WORD) and _in_word(text[end]) and _in_word(text[end - 1]):
+        end -= 1
+    return text[: width if _in_word(text[end]) and _in_word(text[end - 1]) else end]
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char in "._"
 
 
 def base_name(path: str) -> str:

@@ -13,7 +13,7 @@ NAMES = {
     "ANGLE": "'<...>'",
     "ANGLED": "a type or attribute",
     "ARROW": "'->'",
-    "BANG": "a type",
+    "BANG": "a type or attribute",
     "CARET": "a block label",
     "DICT": "an attribute dictionary",
     "DIMS": "a shape",
@@ -57,6 +57,8 @@ ORDER = (
     "RESULTS",
     "NUMBER",
 )
+# Where a new op may start and nothing else goes on, these are the ways to start one.
+STARTS_OP = {"RESULTS", "LINE_WORD", "SSA", "WORD", "STRING", "HASH", "BANG"}
 LIMIT = 4
 EXCERPT = 40
 

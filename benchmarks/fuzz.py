@@ -225,14 +225,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, help="folder for failing inputs")
     parser.add_argument("--atheris", action="store_true", help="let atheris find inputs")
     parser.add_argument("--json", type=Path)
-    options = parser.parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    at = given.index("--") if "--" in given else len(given)
+    options = parser.parse_args(given[:at])
     if not options.folders:
         options.folders = [default_folder("corpus")]
     seeds = [path.read_bytes() for path in dumps(options.folders) if path.stat().st_size <= SMALL]
     if not seeds:
         raise SystemExit("no dumps that are small enough: see benchmarks/README.md")
     if options.atheris:
-        return guided(seeds)
+        return guided(seeds, given[at + 1 :])
     figures = search(seeds, options)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
@@ -302,8 +304,8 @@ def keep(folder: Path | None, wrong: str, data: bytes) -> None:
     (folder / f"{name}.txt").write_text(wrong + "\n", encoding="utf-8")
 
 
-def guided(seeds: list[bytes]) -> int:
-    """Runs atheris; its own arguments follow `--`. Does not return while it finds nothing."""
+def guided(seeds: list[bytes], extra: list[str]) -> int:
+    """Runs atheris with its own arguments, `extra`. Ends the process itself."""
     try:
         import atheris  # pyright: ignore[reportMissingImports]
     except ImportError:
@@ -323,7 +325,8 @@ def guided(seeds: list[bytes]) -> int:
     corpus = Path(tempfile.mkdtemp(prefix="seeds"))
     for number, seed in enumerate(seeds):
         (corpus / str(number)).write_bytes(seed)
-    extra = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+    if not any(word.startswith("-timeout") for word in extra):
+        extra = [*extra, f"-timeout={LIMIT_S:.0f}"]
     atheris.Setup([sys.argv[0], str(corpus), *extra], one)
     atheris.Fuzz()
     return 0

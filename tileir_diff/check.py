@@ -52,15 +52,14 @@ def check_text(text: str, path: str = "<text>") -> FileResult:
 
 
 def check_file(path: str) -> FileResult:
-    """Verify one file, or standard input for `-`; bytecode is disassembled first."""
+    """Verify one file; `-` is standard input, reported as `<stdin>`. Bytecode is disassembled first."""
     from tileir_diff.ingest import read_source
 
     try:
         source = read_source(path)
     except InputError as error:
-        return _refused(path, error, "", NO_INPUT)
-    result = check_text(source.text, source.path)
-    return FileResult(path, result.status, result.errors, result.lines)
+        return _refused(error.path, error, "", NO_INPUT)
+    return check_text(source.text, source.path)
 
 
 def check_files(paths: Sequence[str]) -> list[FileResult]:

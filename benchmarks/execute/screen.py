@@ -55,6 +55,7 @@ class Screen:
         entries = parse_text(text).entries
         self.runs: list[tuple[str, Launch, tuple[int, int, int], Trace]] = []
         self.why_not = ""
+        self.recorded = launches is not None
         runs: list[tuple[int, tuple[str, Launch, tuple[int, int, int], Trace]]] = []
         for entry in entries:
             given = launches or [made for seed in SEEDS if (made := invented(entry, seed)) is not None]

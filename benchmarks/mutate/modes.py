@@ -187,7 +187,7 @@ def ftof_rounding(context: Context, op: TileOp) -> Iterator[Change]:
     end = parts.operands[-1][1]
     doubt = "a constant" if context.constant(op.operands[0]) is not None else ""
     edit = context.edit(op, end, end, " rounding<zero>")
-    yield Change((edit,), "rounding<zero> added", ("conversion", "float-mode"), doubt)
+    yield Change((edit,), "rounding<zero> added", ("conversion", "float-mode", "arithmetic"), doubt)
 
 
 @per_op("cast.extra", DEFECT, "addf", "mulf", "subf", "divf", "fma", "mmaf", "reduce", "exp", "exp2", "rsqrt")

@@ -121,7 +121,7 @@ def dim_map_change(context: Context, op: TileOp) -> Iterator[Change]:
         text = bare if identity else f"{bare[:-1]}, dim_map={swapped}>"
         edits = context.retype(view, text)
         if edits:
-            yield Change(edits, f"dim_map {swapped}", ("dim-map", "addressing", "tile-shape"))
+            yield Change(edits, f"dim_map {swapped}", ("dim-map", "addressing", "stride", "tile-shape"))
 
 
 @per_op("traversal.change", DEFECT, "make_strided_view")

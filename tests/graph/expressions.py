@@ -179,9 +179,9 @@ def build(terms: Terms, expr: Expr) -> Term:
 def value(expr: Expr, symbols: tuple[int, ...]) -> int:
     """The expression in Python arithmetic; a predicate gives 0 or 1."""
     match expr:
-        case ("sym", index):
+        case ("sym", int(index)):
             return symbols[index]
-        case ("const", number):
+        case ("const", int(number)):
             return number
         case (("ite" | "bite"), cond, left, right):
             return value(left if value(cond, symbols) else right, symbols)

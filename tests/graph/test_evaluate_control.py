@@ -220,7 +220,7 @@ def test_a_loop_of_one_iteration_is_no_loop() -> None:
     assert_equal(never, kernel(f"%w = addf %zero, %zero : {T}\n{STORE_AT}"))
 
 
-# ---- branches ------------------------------------------------------------------------------------------------
+# ---- branches --------------------------------------------------------------------------------------------
 
 VALUE = (
     "%v, %vt = load_ptr_tko weak %pa, %in, %zero token=%t : "

@@ -159,7 +159,7 @@ def test_fma_against_multiply_and_add_is_a_matter_of_rounding() -> None:
     assert assert_found(split, fused, "arithmetic/reformulated").impact == "ulp"
 
 
-# ---- conversions ---------------------------------------------------------------------------------------------
+# ---- conversions -----------------------------------------------------------------------------------------
 
 
 def test_an_extra_conversion_rounds_once_more() -> None:
@@ -194,7 +194,7 @@ def test_a_bit_pattern_is_no_value() -> None:
     assert_found(cast, converted, "conversion", "arithmetic", "element-type")
 
 
-# ---- reductions, scans, products -----------------------------------------------------------------------------
+# ---- reductions, scans, products -------------------------------------------------------------------------
 
 
 def reduced(

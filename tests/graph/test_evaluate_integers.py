@@ -394,7 +394,7 @@ def test_floor_modulo_spelled_out(sign: str) -> None:
 
 @pytest.mark.xfail(strict=True, reason="`f < 0 and f != 0` is not seen to be `f < 0`")
 def test_floor_modulo_of_two_front_ends() -> None:
-    """With the sign compared by xor, or by one comparison: the same where the divisor is a positive constant."""
+    """With the sign compared by xor, or by one comparison: the same where the divisor is positive."""
     one = (
         f"{FLOORED}%neg = cmpi less_than %f, %e, signed : {MASK}\n%up = addi %f, %k : {V}\n"
         f"%r = select %neg, %up, %f : tile<128xi1>, {V}"

@@ -11,6 +11,9 @@ NEG = f"%w = negf %v : {T}"
 LOAD_TYPE = "tile<128xptr<f32>>, tile<128xi1>, tile<128xf32> -> tile<128xf32>, token"
 STORE_TYPE = "tile<128xptr<f32>>, tile<128xf32>, tile<128xi1> -> token"
 HERE = " // here"
+UNPADDED = (
+    "%v, %vt = load_ptr_tko weak %pa, %in token=%t : tile<128xptr<f32>>, tile<128xi1> -> tile<128xf32>, token"
+)
 SQUARED = (
     f"%total = reduce %v dim=0 identities=[0.0 : f32] : {T} -> tile<f32>\n"
     "(%l: tile<f32>, %r: tile<f32>) {\n%s = addf %l, %r : tile<f32>\nyield %s : tile<f32>\n}\n"
@@ -42,11 +45,7 @@ def test_a_load_outside_is_found_where_its_value_is_not_used() -> None:
     ("load", "rule"),
     [
         (LOAD.replace("%zero token", "%one token"), "padding/changed"),
-        (
-            "%v, %vt = load_ptr_tko weak %pa, %in token=%t : "
-            "tile<128xptr<f32>>, tile<128xi1> -> tile<128xf32>, token",
-            "padding/missing",
-        ),
+        (UNPADDED, "padding/missing"),
     ],
     ids=["changed", "missing"],
 )
@@ -79,7 +78,7 @@ def test_a_store_of_another_value() -> None:
     assert assert_found(with_value(NEG), other, "arithmetic").impact == "logic"
 
 
-# ---- atomics -------------------------------------------------------------------------------------------------
+# ---- atomics ---------------------------------------------------------------------------------------------
 
 ATOMIC_PARAMETERS = "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>, %m: tile<i32>, %c: tile<ptr<i32>>"
 
@@ -146,7 +145,7 @@ def test_the_operands_of_a_compare_and_swap_are_ordered() -> None:
     assert assert_found(swap("no", "yes"), swap("yes", "no"), "constant", "arithmetic").impact == "logic"
 
 
-# ---- order ---------------------------------------------------------------------------------------------------
+# ---- order -----------------------------------------------------------------------------------------------
 
 
 def in_place(second: str, source: str = "%pa") -> str:
@@ -218,7 +217,7 @@ def test_disjoint_tiles_of_one_array_need_no_order() -> None:
     assert_equal(body("s1"), body("t"))
 
 
-# ---- prints, asserts -----------------------------------------------------------------------------------------
+# ---- prints, asserts -------------------------------------------------------------------------------------
 
 
 def test_prints() -> None:

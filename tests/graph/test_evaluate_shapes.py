@@ -108,7 +108,7 @@ def test_unequal_shapes(pair: Pair) -> None:
         assert_found(with_value(reference), with_value(pair.wrong), *pair.rules)
 
 
-# ---- views ---------------------------------------------------------------------------------------------------
+# ---- views -----------------------------------------------------------------------------------------------
 
 VIEWS = "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %h: tile<i32>, %w: tile<i32>, %s: tile<i32>"
 TENSOR = "tensor_view<?x?xf32, strides=[?,1]>"
@@ -135,7 +135,7 @@ def access(
     more: str = "",
     marks: tuple[str, str, str, str] = ("", "", "", ""),
 ) -> str:
-    """Load a tile of `a`, compute `%u`, store it to `b`; `marks` end the four lines of the views and accesses."""
+    """Load a tile of `a`, compute `%u`, store it to `b`; `marks` end the lines of views and accesses."""
     return kernel(
         f"%av = make_partition_view %at : {load}{marks[0]}\n"
         f"%v, %lt = load_view_tko weak %av[{index}] token = %t{more} : {load}, tile<i32> -> "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,9 +19,8 @@ from tests.graph.expressions import (
 )
 from tileir_diff.graph.terms import Terms
 
-many = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
-)
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+many = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=SLOW, database=None)
 Points = list[tuple[int, ...]]
 
 
@@ -157,9 +155,6 @@ def test_a_commuted_matrix_product_is_one_term() -> None:
     assert terms.contraction(attr, (a, a, c)) != terms.contraction(attr, (a, b, c))
 
 
-@pytest.mark.xfail(
-    strict=True, raises=ZeroDivisionError, reason="the range of a quotient divides by the upper bound"
-)
 def test_a_divisor_that_can_only_be_zero_has_a_range() -> None:
     """`assume bounded<0, 0>` on a divisor: undefined, and still no traceback."""
     terms = Terms()

@@ -1,4 +1,4 @@
-"""The normal form keeps the value: what the constructors build equals plain arithmetic, in every declared range."""
+"""The normal form keeps the value: what the constructors build equals plain arithmetic."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from tests.graph.expressions import (
 )
 from tileir_diff.graph.terms import Term, Terms
 
-many = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
-)
+SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
+many = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=SLOW, database=None)
 
 
 def agrees(expr: Expr, points: list[tuple[int, ...]]) -> None:

@@ -1,7 +1,7 @@
 """Tiny kernels around a few ops, and what comparing two of them must give.
 
-The line that a finding must point at ends in `// here`, in the generated snippet, or in the reference where the
-generated one lacks it.
+The line that a finding must point at ends in `// here`, in the generated snippet, or in the reference where
+the generated one lacks it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ PROLOGUE = """
 """
 """Offsets `%o` of a block of 128 lanes, their mask `%in`, and the addresses `%pa` and `%pb`."""
 
-LOAD = "%v, %vt = load_ptr_tko weak %pa, %in, %zero token=%t : " + (
+LOAD = (
+    "%v, %vt = load_ptr_tko weak %pa, %in, %zero token=%t : "
     "tile<128xptr<f32>>, tile<128xi1>, tile<128xf32> -> tile<128xf32>, token"
 )
 STORE = (

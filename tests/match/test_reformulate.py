@@ -155,7 +155,7 @@ def test_values_without_inputs_are_none(terms: Terms) -> None:
     assert reformulation(terms, number(terms, 1.0).term, number(terms, 1.0001).term) is None
 
 
-# ---- through whole kernels -----------------------------------------------------------------------------------
+# ---- through whole kernels -------------------------------------------------------------------------------
 
 
 def sigmoid(form: str) -> str:

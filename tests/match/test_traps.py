@@ -33,7 +33,7 @@ def test_operands_of_a_commutative_op_do(op: str) -> None:
     assert_equal(binary(op, "v", "e"), binary(op, "e", "v"))
 
 
-@pytest.mark.parametrize("op", (*COMMUTATIVE, *ORDERED))
+@pytest.mark.parametrize("op", [*COMMUTATIVE, *ORDERED])
 def test_one_value_in_both_operands_counts_twice(op: str) -> None:
     """A graph without operand slots merges the two edges of `mulf x, x`."""
     assert_equal(binary(op, "v", "v"), binary(op, "v", "v"))

@@ -5,6 +5,8 @@ Every verb imports what it needs when it runs.
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from tileir_diff import __version__
@@ -15,8 +17,19 @@ class DefaultGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ("--help", "-h", "--version"):
+            self._refuse_mistyped(ctx, args[0])
             args = ["diff", *args]
         return super().parse_args(ctx, args)
+
+    def _refuse_mistyped(self, ctx: click.Context, word: str) -> None:
+        """A word that is no file and close to a verb is meant to be the verb."""
+        if word.startswith("-") or ctx.resilient_parsing or os.path.exists(word):
+            return
+        from tileir_diff.cli.names import did_you_mean
+
+        hint = did_you_mean(word, self.commands)
+        if hint:
+            raise click.UsageError(f"'{word}' is neither a file nor a verb{hint}", ctx)
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "[OPTIONS] REFERENCE GENERATED")

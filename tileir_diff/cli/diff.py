@@ -22,6 +22,8 @@ LEVELS = ("hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
 PATH = click.Path(allow_dash=True)
 """Shells complete file names for it; what is wrong with a file is said when it is read."""
 EXIT_STYLES = ("diff", "tilegym")
+STDIN = "<stdin>"
+"""Name of standard input in reports, as in messages about it."""
 DEBUG = "TILEIR_DIFF_DEBUG"
 """Environment variable: internal errors show their traceback."""
 
@@ -253,7 +255,7 @@ def _run(reference: str, generated: str, given: dict[str, Any], *, loud: bool = 
 
     try:
         if reference == "-" and generated == "-":
-            raise InputError("both sides cannot be standard input", "-")
+            raise InputError("both sides cannot be standard input", STDIN)
         return run(reference, generated, _options(given))
     except InputError as error:
         found = error
@@ -265,21 +267,34 @@ def _run(reference: str, generated: str, given: dict[str, Any], *, loud: bool = 
         found = InputError(" ".join(text.split()), generated)
     if loud:
         complain(found)
-    return blocked_result(Dump(reference), Dump(generated), found, versions())
+    return blocked_result(Dump(_shown(reference)), Dump(_shown(generated)), found, versions())
+
+
+def _shown(path: str) -> str:
+    """The name under which an input is reported."""
+    return STDIN if path == "-" else path
 
 
 def _options(given: dict[str, Any]) -> Options:
     """Command line over settings file over defaults."""
     from tileir_diff.api import Options, make_policy
+    from tileir_diff.cli.names import check_equivalences, check_launch, check_selection
     from tileir_diff.match.launch import parse_launch, read_argument_map
     from tileir_diff.match.model import CompareOptions
+    from tileir_diff.verdict import Selection
     from tileir_diff.verdict.config import find_config, read_config
 
     config = read_config(given["config"]) if given["config"] else find_config(os.getcwd())
     front_ends = _front_ends(given["front_ends"])
+    select = _words(given["select"]) or config.select or ()
+    ignore = _words(given["ignore"]) or config.ignore or ()
+    launch = parse_launch(given["launch"])
+    check_launch(launch)
+    check_selection(Selection(select, ignore))
+    check_equivalences(given["disabled"])
     return Options(
         compare=CompareOptions(
-            launch=parse_launch(given["launch"]),
+            launch=launch,
             args=read_argument_map(given["args_file"]) if given["args_file"] else None,
             entry=given["entry"],
             disabled_equivalences=frozenset(given["disabled"]),
@@ -287,8 +302,8 @@ def _options(given: dict[str, Any]) -> Options:
         policy=make_policy(
             given["fail_on"] or config.fail_on or "edge",
             bool(config.strict if given["strict"] is None else given["strict"]),
-            _words(given["select"]) or config.select or (),
-            _words(given["ignore"]) or config.ignore or (),
+            select,
+            ignore,
             config.waivers,
             date.today(),
         ),

@@ -87,14 +87,16 @@ def _lint_file(path: str) -> tuple[FileResult, list[LintFinding]]:
 def _write_text(result: FileResult, found: list[LintFinding], color: bool) -> None:
     from tileir_diff.check import render_text
     from tileir_diff.report.color import Painter
+    from tileir_diff.report.text_format import quoted_op
 
     paint = Painter(color)
     sys.stdout.write(render_text([result], color))
     for each in found:
         label = paint(each.severity, f"{each.severity}[{each.rule}]")
         head = f"{result.path}:{each.line}:{each.column}: {label}"
-        text = f"{head}: {each.message}\n  {' '.join(each.op.text.split())}\n"
-        sys.stdout.write(f"{text}  fix: {each.fix}\n" if each.fix else text)
+        lines = [f"{head}: {each.message}", *quoted_op(each.op, paint)]
+        lines += [f"  fix: {each.fix}"] if each.fix else []
+        sys.stdout.write("\n".join(lines) + "\n")
 
 
 def _lint_json(checked: list[tuple[FileResult, list[LintFinding]]]) -> str:

@@ -1,6 +1,7 @@
 """Sorts what stands between an op's name and its types into operand groups and attributes.
 
-The op's table entry says what there may be. The order of attributes is free, as in the dialect's own parsers where they are lenient; operands keep theirs.
+The op's table entry says what there may be. The order of attributes is free, as in the dialect's own parsers
+where they are lenient; operands keep theirs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Syntax to typed IR: resolves names, sorts operands into groups, checks printed types, fills in what was elided."""
+"""Syntax to typed IR.
+
+Resolves names, sorts operands into groups, checks that printed types fit, and fills in what was elided.
+"""
 
 from __future__ import annotations
 

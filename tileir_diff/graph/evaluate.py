@@ -68,7 +68,7 @@ class Evaluator:
                 plain = isinstance(param.type, Tile) and not (self._is_int(param) or self._is_ptr(param))
                 term = leaf if plain else terms.atom(leaf)
             resolved.append(term)
-        self.kernel = Kernel(entry, str(entry.get("sym_name")), side, terms, tuple(resolved))
+        self.kernel = Kernel(entry, str(entry.get("sym_name")), side, terms, tuple(resolved), loop_results=terms.loop_results[side])
         self.env: dict[SSAValue, Any] = self.kernel.values
         for index, (param, term) in enumerate(zip(params, resolved, strict=True)):
             self.env[param] = term if isinstance(param.type, Tile) else self._view_parameter(param.type, index)

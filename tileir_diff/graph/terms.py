@@ -45,6 +45,8 @@ class Terms:
         self.facts: dict[tuple[tuple[Mono, int], ...], Range] = {}
         self.carry_lanes: dict[Term, tuple[Term, ...]] = {}
         self.origins: list[dict[Term, Any]] = [{}, {}]
+        self.loop_results: list[dict[Term, Any]] = [{}, {}]
+        """By side and by the colour in a ``loop_result`` term: the loop and the result's index."""
         self.true = self._node("true", None, ())
         self.false = self._node("false", None, ())
         self.zero = self.const(0)
@@ -437,8 +439,8 @@ class Terms:
         if kind == "div":
             num_low, num_high = self.range(args[0])
             den_low, den_high = self.range(args[1])
-            if den_low is None or den_low < 0:
-                return (None, None)
+            if den_low is None or den_low < 0 or (den_high is not None and den_high < 1):
+                return (None, None)  # a divisor that can be zero or negative leaves nothing to say
             den_low = max(den_low, 1)
             if num_low is None:
                 low = None
@@ -854,6 +856,11 @@ class Terms:
             op = origin.get(old)
             if op is not None:
                 origin.setdefault(new, op)
+        if self.kind[old] == "colour":
+            for table in self.loop_results:
+                loop = table.get(old)
+                if loop is not None:
+                    table.setdefault(new, loop)
 
     def rebuild(self, node: Term, args: tuple[Term, ...]) -> Term:
         """The same operation on other arguments, normalised again."""

@@ -164,6 +164,7 @@ class Unifier:
         terms = self.terms = reference.terms
         used_ref, used_gen = used_parameters(reference), used_parameters(generated)
         partners = {ref: gen for gen, ref in attempt_binding.partner.items()}
+        self.straight = attempt_binding.straight
         self.gen_leaves: dict[Term, int] = {}
         self.ref_leaves: dict[Term, int] = {}
         for index, term in enumerate(generated.arguments):
@@ -263,7 +264,9 @@ class Unifier:
         return terms.value(term) is not None or len(terms.poly(term)) == 1
 
     def _other_parameter(self, leaf: Term, term: Term) -> bool:
-        """One generated size may stand for the sizes of several arrays of the reference."""
+        """One generated size may stand for the sizes of several arrays of the reference, unless it has one of its own."""
+        if self.straight:
+            return False
         other = self.terms.single(term)
         return other is not None and other != leaf and self.terms.kind[other] == "arg" and self.terms.attr[other][0] == 0
 

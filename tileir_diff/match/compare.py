@@ -30,6 +30,7 @@ from tileir_diff.match.model import (
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.sites import site
 from tileir_diff.match.tokens import lost_orders
+from tileir_diff.match.witness import differ
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import ModuleOp, TileOp
@@ -189,12 +190,12 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     return result
 
 
-LUCKY = frozenset({"mask/missing", "mask/changed", "padding/missing", "padding/changed", "bounds/inbounds"})
-"""Differences that one launch can hide: its sizes fill the tiles, or it has only one block in a direction."""
-
-
 def _beyond_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions, result: EntryResult) -> None:
-    """Whether the result holds for every launch, where both sides take the same runtime parameters."""
+    """Whether the result holds for every launch, where both sides take the same runtime parameters.
+
+    A difference that this launch hides (sizes that fill the tiles, two sizes that happen to be equal) is a finding
+    if there are other sizes for which an address, a mask or a trip count really differs.
+    """
     types = [[arg.type for arg in entry.regions[0].block.args] for entry in (ref_entry, gen_entry)]
     if types[0] == types[1]:
         terms = Terms(options.disabled_equivalences)
@@ -202,11 +203,37 @@ def _beyond_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions
         attempt = _search(terms, ref_entry, gen_entry, free, UNKNOWN_GRID, UNKNOWN_GRID)
         if attempt.match.score[:2] == (0, 0) and not attempt.match.score[2]:
             return
-        told = {id(d.generated.op) for d in result.differences if d.generated is not None}
-        for difference in _explain(attempt).differences:
-            if difference.rule in LUCKY and difference.generated is not None and id(difference.generated.op) not in told:
-                result.differences.append(replace(difference, note="no effect at the launch given; another one shows it"))
+        pairs = [pair for pair in (*attempt.match.pairs, *attempt.match.loads) if not pair.equal]
+        if any(_witnessed(attempt.reference, pair) for pair in pairs):
+            told = {id(d.generated.op) for d in result.differences if d.generated is not None}
+            for difference in _explain(attempt).differences:
+                if difference.rule.split("/")[0] in PLACES and difference.generated is not None:
+                    if id(difference.generated.op) not in told:
+                        note = "no effect at the launch given; another one shows it"
+                        result.differences.append(replace(difference, note=note))
     result.assumptions.append("the result holds for the launch given")
+
+
+PLACES = frozenset({
+    "mask", "padding", "bounds", "addressing", "stride", "grid", "dim-map", "shape-op", "loop", "constant", "control-flow",
+    "integer-mode", "arithmetic", "tile-shape",
+})
+"""Families of differences in where and how often memory is accessed."""
+
+
+def _witnessed(kernel: Kernel, pair: EffectPair) -> bool:
+    """Whether values exist for which the two accesses differ in address, lanes or number."""
+    terms = kernel.terms
+    ref, gen = pair.reference, pair.generated
+    if len(ref.trips) == len(gen.trips):
+        if any(differ(terms, a, b) for a, b in zip(ref.trips, gen.trips, strict=True)):
+            return True
+    if ref.pointer is not None and gen.pointer is not None and differ(terms, ref.pointer, gen.pointer):
+        return True
+    lanes = [
+        terms.conjunction(x for x in terms.conjuncts(side.condition) if not block_only(kernel, x)) for side in (ref, gen)
+    ]
+    return differ(terms, lanes[0], lanes[1]) is not None
 
 
 def _launch_terms(entry: TileOp, side: SideLaunch | None, terms: Terms, number: int) -> list[Term | None] | None:

@@ -188,6 +188,20 @@ def _lucky(reference: Kernel, promise: Promise, constant: int, make: Make) -> li
     )]
 
 
+def _lucky_bound(reference: Kernel, promise: Promise, constant: int, make: Make) -> list[Difference]:
+    """A range promised for a parameter, which this launch happens to keep and the reference does not promise."""
+    if promise.argument is None or (promise.assumption.lower in (0, None) and promise.assumption.upper is None):
+        return []
+    for other in reference.promises:
+        if type(other.assumption).__name__ == "Bounded" and other.argument is not None and other.term == promise.term:
+            if _covers(other.assumption, promise.assumption):
+                return []
+    return [make(
+        "bounds/stronger", _counterpart(reference, promise), promise.op, "no such promise", str(promise.assumption),
+        part="assumption", note=f"true at this launch, where the value is {constant}; nothing makes it so at another",
+    )]
+
+
 def _pointer_atom(terms: Terms, term: Term) -> Term | None:
     for mono, coef in terms.poly(term).items():
         if coef == 1 and len(mono) == 1 and terms.kind[mono[0]] in ("arg", "mem", "symbol", "ite", "f"):
@@ -223,7 +237,7 @@ def _stronger_bound(reference: Kernel, promise: Promise, make: Make, obligations
     constant = terms.value(term)
     if constant is not None:
         if (low is None or low <= constant) and (high is None or constant <= high):
-            return []
+            return _lucky_bound(reference, promise, constant, make)
         return [make("bounds/stronger", _counterpart(reference, promise), promise.op, str(constant), str(promise.assumption), part="assumption", note=f"false here: the value is {constant}")]
     ref_low: int | None = None
     ref_high: int | None = None

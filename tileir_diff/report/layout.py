@@ -84,7 +84,7 @@ def _head(text: str, op: str, start: int, room: int) -> str:
     """The beginning of the text up to the op's name, if that leaves enough room for what is marked."""
     found = text.find(op) if op else -1
     head = text[: found + len(op)] + " "
-    return head if 0 <= found and len(head) < start and len(head) <= room * 2 // 3 else ""
+    return head if found >= 0 and len(head) < start and len(head) <= room * 2 // 3 else ""
 
 
 def argument_lines(arguments: list[Argument], width: int = WIDTH) -> list[str]:

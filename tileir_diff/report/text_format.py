@@ -11,6 +11,7 @@ from tileir_diff.report import layout
 from tileir_diff.report.color import Painter
 
 if TYPE_CHECKING:
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.report.result import FindingRecord, Place, Result, Side
 
 LABEL = 12
@@ -84,7 +85,8 @@ def _finding(result: Result, finding: FindingRecord, paint: Painter) -> list[str
     if finding.severity == "info":
         return [f"{head}  [{_where(result, finding)}]"]
     width = max(len(layout.location(side, place)) for side, place in _places(result, finding))
-    if width > layout.BESIDE or any(layout.is_cut(place, width + LABEL + 4) for _, place in _places(result, finding)):
+    cut = [layout.is_cut(place, width + LABEL + 4) for _, place in _places(result, finding)]
+    if width > layout.BESIDE or any(cut):
         width = 0
     lines = [head]
     texts = (finding.expected, finding.actual)
@@ -129,6 +131,19 @@ def _quote(
     caret = f"{' ' * (len(lead) + mark[0])}{paint('mark', '^' * max(1, mark[1] - mark[0]))}"
     behind = layout.caption(place, text, other, layout.LINE - len(lead) - mark[1] - 1)
     return [*lines, line, f"{caret} {behind}".rstrip()]
+
+
+def quoted_op(op: TileOp, paint: Painter) -> list[str]:
+    """An op as printed in its dump, and a caret below its name."""
+    from tileir_diff.match.model import Site
+    from tileir_diff.report.quote import place_of
+
+    place = place_of(Site(op, ""))
+    assert place is not None  # a site has a place
+    text, mark = layout.clip(place)
+    if mark is None:
+        return [f"  {text}"]
+    return [f"  {text}", f"  {' ' * mark[0]}{paint('mark', '^' * (mark[1] - mark[0]))}"]
 
 
 def _where(result: Result, finding: FindingRecord) -> str:

@@ -7,6 +7,7 @@ needed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -14,6 +15,8 @@ from tileir_diff.rules.model import IMPACTS, STATUSES, Detail, Family, Finding
 from tileir_diff.rules.render import message, sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tileir_diff.match.model import Difference
 
 FAMILIES: dict[str, str] = {
@@ -85,6 +88,7 @@ def finding(difference: Difference, front_end: str = "") -> Finding:
     module = family(name)
     judge = getattr(module, "judge", None)
     detail = (judge(difference) if judge is not None else None) or detail_of(difference.rule)
+    said = _in_words(difference, getattr(module, "words", None))
     impact = difference.impact or detail.impact
     return Finding(
         rule=difference.rule,
@@ -94,8 +98,18 @@ def finding(difference: Difference, front_end: str = "") -> Finding:
         generated=difference.generated,
         expected=difference.expected,
         actual=difference.actual,
-        message=message(detail.message, difference),
-        effect=sentence(detail.effect, difference),
-        fix=sentence(detail.fixes.get(front_end, detail.fix), difference),
+        message=message(detail.message, said),
+        effect=sentence(detail.effect, said),
+        fix=sentence(detail.fixes.get(front_end, detail.fix), said),
         evidence=difference.note,
+    )
+
+
+def _in_words(difference: Difference, words: Callable[[str, str], str] | None) -> Difference:
+    """The difference with its two values as they read in a sentence."""
+    if words is None:
+        return difference
+    detail = difference.rule.partition("/")[2]
+    return replace(
+        difference, expected=words(detail, difference.expected), actual=words(detail, difference.actual)
     )

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "init": Detail(
         impact="logic",
-        message="the accumulator starts from {actual}; in the reference from {expected}",
-        effect="the start value is part of every result",
-        fix="start the accumulator from {expected}{at}",
+        message="the product is added to {actual}; in the reference to {expected}",
+        effect="what the product is added to is part of every result",
+        fix="add the product to {expected}{at}",
     ),
     "type": Detail(
         impact="precision",

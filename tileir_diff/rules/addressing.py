@@ -46,7 +46,7 @@ DETAILS: Mapping[str, Detail] = {
     "index": Detail(
         impact="logic",
         message="the {op} has index {actual}; in the reference {expected}",
-        effect="another tile is read or written",
+        effect="other elements are read or written",
         fix="use the index {expected}{at}",
     ),
     "offset": Detail(

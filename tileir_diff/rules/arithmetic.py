@@ -26,33 +26,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.rules.model import Detail
+from tileir_diff.rules.model import Detail, is_absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tileir_diff.match.model import Difference
 
 DETAILS: Mapping[str, Detail] = {
     "association": Detail(
         impact="ulp",
         message="computes {actual}; the reference {expected}",
         effect="the same sum or product in another order: it rounds otherwise",
-        fix="write it in the reference's order: {expected}{at}",
+        fix="write it in the reference's order{at}: {expected}",
     ),
     "extra": Detail(
         impact="logic",
-        message="{op} without counterpart in the reference: {actual}",
+        message="{actual} has no counterpart in the reference",
         effect="the result is changed by an op that the reference does not have",
         fix="remove the {op}{at}",
     ),
     "extra-rounding": Detail(
         impact="precision",
-        message="rounds {actual}; the reference {expected}",
-        effect="one more rounding than in the reference",
-        fix="round as the reference does: {expected}{at}",
+        message="rounds elsewhere: {actual}; the reference {expected}",
+        effect="intermediate values have other types than in the reference, and round otherwise",
+        fix="convert where the reference does{at}: {expected}",
     ),
     "missing": Detail(
         impact="logic",
-        message="no counterpart of the reference's {op}: {expected}",
+        message="the reference's {expected} has no counterpart",
         effect="an op that changes the result is left out",
         fix="add {expected}{at}",
     ),
@@ -78,6 +80,20 @@ DETAILS: Mapping[str, Detail] = {
         impact="logic",
         message="computes {actual}; the reference {expected}",
         effect="another formula for the same function; it rounds, overflows or treats NaN otherwise",
-        fix="use the reference's formula: {expected}{at}",
+        fix="use the reference's formula{at}: {expected}",
     ),
 }
+
+REPLACED = Detail(
+    impact="logic",
+    message="{actual} where the reference has {expected}",
+    effect="another result for ordinary input",
+    fix="write it as the reference does{at}: {expected}",
+)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """An op in the place of another one is neither missing nor extra: removing it would not do."""
+    if difference.status not in ("EXTRA", "MISSING"):
+        return None
+    return None if is_absent(difference.expected) or is_absent(difference.actual) else REPLACED

@@ -25,33 +25,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.rules.model import Detail
+from tileir_diff.rules.model import Detail, is_absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "extra": Detail(
         impact="logic",
-        message="atomic without counterpart in the reference: {actual}",
+        message="the {actual} has no counterpart in the reference",
         effect="memory is updated that the reference does not update",
         fix="remove the atomic{at}",
     ),
     "missing": Detail(
         impact="logic",
-        message="no counterpart of the reference's atomic: {expected}",
+        message="the reference's {expected} has no counterpart",
         effect="updates by other blocks may be lost",
-        fix="use the atomic {expected}{at}",
+        fix="add the {expected}{at}",
         fixes={
-            "cutile-rust": "use `atomic_rmw_tko`, `atomic_cas_tko` or `atomic_red_view_raw`{at}: {expected}"
+            "cutile-rust": "add the {expected}{at}: `atomic_rmw_tko`, `atomic_cas_tko`, `atomic_red_view_raw`"
         },
     ),
     "mode": Detail(
         impact="logic",
-        message="the atomic does {actual}; in the reference {expected}",
+        message="the atomic operation is {actual}; in the reference {expected}",
         effect="another update is made",
         fix="use the mode {expected}{at}",
-        fixes={"cutile-rust": "pass the `atomic::..` for {expected}{at}"},
+        fixes={"cutile-rust": "use the mode {expected}{at}: pass its `atomic::..`"},
     ),
     "type": Detail(
         impact="logic",
@@ -60,3 +62,17 @@ DETAILS: Mapping[str, Detail] = {
         fix="update as {expected}{at}",
     ),
 }
+
+REPLACED = Detail(
+    impact="logic",
+    message="{actual} where the reference has {expected}",
+    effect="updates by other blocks may be lost, or are made where the reference makes none",
+    fix="use the {expected}{at}",
+)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """An atomic in the place of a store, or the other way round."""
+    if difference.rule.partition("/")[2] not in ("extra", "missing"):
+        return None
+    return None if is_absent(difference.expected) or is_absent(difference.actual) else REPLACED

@@ -28,15 +28,18 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "inbounds": Detail(
         impact="bounds",
-        message="the {op} has inbounds = {actual}; in the reference {expected}",
+        message="the {op} has inbounds {actual}; in the reference {expected}",
         effect="no bounds check along these dimensions: a tile at the edge reads or writes outside the array",
-        fix="pass inbounds = {expected}{at}",
+        fix="leave out inbounds{at} for the dimensions that can run past the edge",
         fixes={
-            "cutile-rust": "pass {expected} as the inbounds argument{at}, and no `unchecked_accesses`",
-            "cutile-python": "pass `check_bounds=` for inbounds = {expected}{at}",
+            "cutile-rust": "pass `false` as inbounds{at} for the dimensions that can run past the edge, "
+            "and no `unchecked_accesses`",
+            "cutile-python": "leave `check_bounds=True`{at} for an access that can run past the edge",
         },
     ),
     "missing": Detail(
@@ -50,7 +53,7 @@ DETAILS: Mapping[str, Detail] = {
         message="promises {actual}; the reference has {expected}",
         effect="undefined behaviour where the promise is false",
         fix="promise no more than {expected}{at}",
-        fixes={"cutile-rust": "remove the `assume_bounds`{at}, so that it promises no more than {expected}"},
+        fixes={"cutile-rust": "promise no more than {expected}{at}: correct or remove the `assume_bounds`"},
     ),
     "weaker": Detail(
         impact="none",
@@ -59,3 +62,39 @@ DETAILS: Mapping[str, Detail] = {
         fix="nothing to do",
     ),
 }
+
+PROMISED = DETAILS["inbounds"]._replace(
+    message="the {op} promises to stay in bounds; the reference checks {expected}"
+)
+
+CHECKED = Detail(
+    impact="none",
+    message="the {op} checks {actual}; in the reference it promises to stay in bounds",
+    effect="none on results where the reference's promise is true",
+    fix="nothing to do",
+)
+
+OF_A_VALUE = Detail(
+    impact="assume",
+    message="promises {actual} of a value that is {expected}",
+    effect="undefined behaviour: the promise is false",
+    fix="promise only what holds{at}: the value is {expected}",
+)
+
+DROPPED = DETAILS["stronger"]._replace(
+    fix="drop the promise{at}, unless the host guarantees it",
+    fixes={"cutile-rust": "remove the `assume_bounds`{at}, unless the host guarantees it"},
+)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """What is promised of an access or of a known value reads otherwise than a range does."""
+    detail = difference.rule.partition("/")[2]
+    if detail == "inbounds":
+        sides = ("promised" in difference.expected, "promised" in difference.actual)
+        return {(False, True): PROMISED, (True, False): CHECKED}.get(sides)
+    if detail != "stronger":
+        return None
+    if difference.expected.lstrip("-").isdecimal():
+        return OF_A_VALUE
+    return DROPPED if difference.expected.startswith("no ") else None

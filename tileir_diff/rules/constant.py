@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "value": Detail(
         impact="logic",
-        message="constant {actual}; in the reference {expected}",
+        message="the constant is {actual}; in the reference {expected}",
         effect="every result that the constant takes part in changes",
         fix="use {expected}{at}",
     ),

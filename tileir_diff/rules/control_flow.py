@@ -28,10 +28,12 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "condition": Detail(
         impact="logic",
-        message="{op} depends on {actual}; in the reference on {expected}",
+        message="the {op} depends on {actual}; in the reference on {expected}",
         effect="the branch is taken in other cases",
         fix="branch on {expected}{at}",
     ),
@@ -43,14 +45,27 @@ DETAILS: Mapping[str, Detail] = {
     ),
     "extra": Detail(
         impact="logic",
-        message="{op} happens only if {actual}; in the reference always",
+        message="the {op} happens only if {actual}; in the reference always",
         effect="work of the reference is skipped in some cases",
         fix="drop the condition{at}",
     ),
     "missing": Detail(
         impact="logic",
-        message="{op} happens always; in the reference only if {expected}",
+        message="the {op} happens always; in the reference only if {expected}",
         effect="work is done that the reference skips",
         fix="do it only if {expected}{at}",
     ),
 }
+
+CHOSEN = Detail(
+    impact="logic",
+    message="computes {actual}; the reference {expected}",
+    effect="another value is chosen in some cases",
+    fix="choose as the reference does{at}: {expected}",
+)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """A value that depends on a condition, rather than an op that does."""
+    chosen = any(" ? " in value for value in (difference.expected, difference.actual))
+    return CHOSEN if chosen and difference.rule.endswith(("/extra", "/missing")) else None

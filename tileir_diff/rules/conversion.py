@@ -28,33 +28,48 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "extra": Detail(
         impact="precision",
-        message="extra cast {actual}; the reference has {expected}",
+        message="the value is {actual}; in the reference {expected}",
         effect="a value is rounded to another type on the way",
         fix="drop the cast{at}",
         fixes={"cutile-rust": "drop the `convert_tile`{at}"},
     ),
     "missing": Detail(
         impact="precision",
-        message="no cast {expected}, as the reference has it",
+        message="the value is {actual}; in the reference {expected}",
         effect="a value is not rounded as in the reference, or computed in another type",
-        fix="cast {expected}{at}",
-        fixes={"cutile-rust": "`convert_tile` {expected}{at}"},
+        fix="convert the value{at}: in the reference it is {expected}",
+        fixes={"cutile-rust": "convert the value with `convert_tile`{at}: in the reference it is {expected}"},
     ),
     "rounding": Detail(
         impact="ulp",
-        message="the cast rounds {actual}; in the reference {expected}",
+        message="the cast uses {actual} rounding; in the reference {expected}",
         effect="results differ in the last place of the target type",
-        fix="round {expected}{at}",
-        fixes={"cutile-rust": "use `ftof(x, rounding::..)`{at}: {expected}"},
+        fix="use {expected} rounding{at}",
+        fixes={"cutile-rust": "use {expected} rounding{at}: `ftof(x, rounding::..)`"},
     ),
     "type": Detail(
         impact="precision",
-        message="casts {actual}; the reference {expected}",
+        message="converts to {actual}; the reference to {expected}",
         effect="a value is rounded to another type",
-        fix="cast {expected}{at}",
-        fixes={"cutile-rust": "`convert_tile` {expected}{at}"},
+        fix="convert to {expected}{at}",
+        fixes={"cutile-rust": "convert to {expected} with `convert_tile`{at}"},
     ),
 }
+
+REPLACED = Detail(
+    impact="precision",
+    message="{actual} where the reference has {expected}",
+    effect="a value is converted otherwise",
+    fix="convert as the reference does{at}: {expected}",
+)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """Ops instead of types: the two sides convert by different ops."""
+    ops = any(" " in value for value in (difference.expected, difference.actual))
+    return REPLACED if ops and difference.rule.endswith("/type") else None

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "changed": Detail(
         impact="logic",
-        message="the {op} maps dimensions as {actual}; in the reference as {expected}",
+        message="the {op} has {actual}; in the reference {expected}",
         effect="the tile is transposed",
-        fix="map the dimensions as {expected}{at}",
+        fix="map the dimensions as the reference does{at}: {expected}",
         fixes={
-            "cutile-rust": "pass {expected} as the dim map of `make_partition_view`{at} "
-            "(`const_array![..]`, or `dim_map::Identity`)",
-            "cutile-python": "pass `order=` for {expected}{at}",
+            "cutile-rust": "pass the dim map of the reference to `make_partition_view`{at} "
+            "(`const_array![..]`, or `dim_map::Identity`): {expected}",
+            "cutile-python": "pass `order=` as in the reference{at}: {expected}",
         },
     ),
 }

@@ -28,10 +28,12 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "missing": Detail(
         impact="hint",
-        message="lacks the promise {expected}",
+        message="lacks the reference's promise {expected}",
         effect="cost only: narrower accesses, or no TMA",
         fix="promise {expected} where the reference does",
         fixes={
@@ -44,8 +46,8 @@ DETAILS: Mapping[str, Detail] = {
         effect="undefined behaviour where the promise is false: misaligned accesses, wrong masks",
         fix="promise no more than {expected}{at}",
         fixes={
-            "cutile-rust": "remove the `assume_div_by`, or compile with `max_divisibility(..)`, "
-            "so that it promises no more than {expected}{at}",
+            "cutile-rust": "promise no more than {expected}{at}: correct or remove the `assume_div_by`, "
+            "or compile with `max_divisibility(..)`",
         },
     ),
     "weaker": Detail(
@@ -55,3 +57,17 @@ DETAILS: Mapping[str, Detail] = {
         fix="promise {expected}{at}, if the host guarantees it",
     ),
 }
+
+DROPPED = DETAILS["stronger"]._replace(
+    fix="drop the promise{at}, unless the host guarantees it",
+    fixes={
+        "cutile-rust": "remove the `assume_div_by`{at}, or compile with `max_divisibility(..)`, "
+        "unless the host guarantees it",
+    },
+)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """A promise where the reference makes none."""
+    dropped = difference.expected.startswith("no ") and difference.rule.endswith("/stronger")
+    return DROPPED if dropped else None

@@ -37,44 +37,93 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "approx": Detail(
         impact="ulp",
-        message="{op} is {actual}; in the reference {expected}",
+        message="{op} uses {actual} rounding; in the reference {expected}",
         effect="results differ by a few units in the last place",
-        fix="use the form {expected}{at}",
-        fixes={"cutile-rust": "pass the rounding to `{op}` or to its `_with_rounding` form: {expected}{at}"},
+        fix="use {expected} rounding{at}",
+        fixes={
+            "cutile-rust": "use {expected} rounding{at}: pass it to `{op}`, or to its `_with_rounding` form"
+        },
     ),
     "ftz": Detail(
         impact="edge",
-        message="{op} is {actual}; in the reference {expected}",
+        message="{op} {actual}; in the reference it {expected}",
         effect="subnormal operands and results become zero on one side only",
-        fix="set flush_to_zero as in the reference: {expected}{at}",
-        fixes={"cutile-rust": "pass `ftz::Enabled` or `ftz::Disabled` to `{op}`{at}: {expected}"},
+        fix="set flush_to_zero as the reference does{at}",
     ),
     "nan": Detail(
         impact="edge",
-        message="{op} is {actual}; in the reference {expected}",
+        message="{op} {actual}; in the reference it {expected}",
         effect="a NaN operand gives NaN on one side and the other operand on the other",
-        fix="use the NaN rule {expected}{at}",
-        fixes={"cutile-rust": "pass `nan::Enabled` or `nan::Disabled` to `{op}`{at}: {expected}"},
+        fix="set propagate_nan as the reference does{at}",
     ),
     "rounding": Detail(
         impact="ulp",
-        message="{op} rounds {actual}; in the reference {expected}",
+        message="{op} uses {actual} rounding; in the reference {expected}",
         effect="results differ in the last place",
-        fix="round {expected}{at}",
-        fixes={"cutile-rust": "pass the rounding {expected} to `{op}`{at}"},
+        fix="use {expected} rounding{at}",
+        fixes={"cutile-rust": "use {expected} rounding{at}: pass it to `{op}`"},
     ),
 }
 
-COARSER = Detail(
+COARSER = DETAILS["approx"]._replace(
     impact="precision",
-    message="{op} is {actual}; in the reference {expected}",
     effect="approximates where the reference does not: less exact, and wrong for some large operands",
-    fix="use the form {expected}{at}",
-    fixes={"cutile-rust": "call `{op}` without `rounding::Approx`{at}: {expected}"},
+    fixes={"cutile-rust": "use {expected} rounding{at}: call `{op}` without `rounding::Approx`"},
 )
+
+FLUSHED = DETAILS["ftz"]._replace(
+    fix="set flush_to_zero{at}",
+    fixes={"cutile-rust": "pass `ftz::Enabled` to `{op}`{at}"},
+)
+
+KEPT = DETAILS["ftz"]._replace(
+    fix="do not set flush_to_zero{at}",
+    fixes={"cutile-rust": "pass `ftz::Disabled` to `{op}`{at}"},
+)
+
+PROPAGATED = DETAILS["nan"]._replace(
+    fix="set propagate_nan{at}",
+    fixes={"cutile-rust": "pass `nan::Enabled` to `{op}`{at}"},
+)
+
+DROPPED = DETAILS["nan"]._replace(
+    fix="do not set propagate_nan{at}",
+    fixes={"cutile-rust": "pass `nan::Disabled` to `{op}`{at}"},
+)
+
+COMPARED = DETAILS["nan"]._replace(
+    message="the compare is {actual}; in the reference {expected}",
+    effect="a compare with NaN is true on one side and false on the other",
+    fix="use an {expected} compare{at}",
+    fixes={},
+)
+
+WORDS = {
+    "flush_to_zero": "flushes subnormals to zero",
+    "subnormals kept": "keeps subnormals",
+    "no flush_to_zero": "keeps subnormals",
+    "propagate_nan": "propagates NaN",
+    "NaN lost": "drops NaN",
+    "no propagate_nan": "drops NaN",
+}
+
+
+def words(detail: str, value: str) -> str:
+    """`{op} flushes subnormals to zero`; a rounding keeps its name."""
+    return WORDS.get(value, value) if detail in ("ftz", "nan") else value
 
 
 def judge(difference: Difference) -> Detail | None:
-    """An approximation that only the generated side makes is worse than one that it lacks."""
-    approximate = "approx" in difference.actual and "approx" not in difference.expected
-    return COARSER if difference.rule.endswith("/approx") and approximate else None
+    """The fix depends on which side has the mode; an approximation of its own is worse than one it lacks."""
+    detail = difference.rule.partition("/")[2]
+    if detail == "approx":
+        return COARSER if "approx" in difference.actual and "approx" not in difference.expected else None
+    if detail == "nan" and "ordered" in difference.expected:
+        return COMPARED
+    variants = {
+        "flushes subnormals to zero": FLUSHED,
+        "keeps subnormals": KEPT,
+        "propagates NaN": PROPAGATED,
+        "drops NaN": DROPPED,
+    }
+    return variants.get(words(detail, difference.expected))

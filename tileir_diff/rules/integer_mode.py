@@ -32,6 +32,8 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "division-rounding": Detail(
         impact="logic",
@@ -39,26 +41,66 @@ DETAILS: Mapping[str, Detail] = {
         effect="the quotient differs wherever the division is not exact, or for negative operands",
         fix="round the division {expected}{at}",
         fixes={
-            "cutile-rust": "`/` truncates: use `divi(a, b, rounding::..)` or `ceil_div(a, b)`{at}: {expected}"
+            "cutile-rust": "round the division {expected}{at}: `/` truncates, `ceil_div(a, b)` rounds up, "
+            "`divi(a, b, rounding::..)` as told"
         },
     ),
     "overflow": Detail(
         impact="assume",
-        message="{op} promises {actual}; in the reference {expected}",
+        message="{op} promises {actual}; the reference promises {expected}",
         effect="undefined behaviour where the value wraps",
         fix="promise no more than {expected}{at}",
     ),
     "shift": Detail(
         impact="logic",
-        message="{op} shifts {actual}; in the reference {expected}",
+        message="{op} is {actual}; in the reference {expected}",
         effect="other bits are shifted in, or the value is scaled otherwise",
-        fix="shift {expected}{at}",
+        fix="use the {expected} shift{at}",
     ),
     "signedness": Detail(
         impact="logic",
         message="{op} is {actual}; in the reference {expected}",
         effect="operands with the top bit set are read as another number",
         fix="use the {expected} form{at}",
-        fixes={"cutile-rust": "use operands of a type that makes `{op}` {expected}{at}"},
+        fixes={"cutile-rust": "use the {expected} form{at}: the type of the operands decides"},
     ),
 }
+
+DROPPED = DETAILS["overflow"]._replace(fix="drop the overflow flag{at}")
+
+REPLACED = DETAILS["signedness"]._replace(
+    message="{actual} where the reference has {expected}",
+    fix="write it as the reference does{at}: {expected}",
+    fixes={},
+)
+
+WORDS = {
+    "division-rounding": {
+        "rounds down": "down",
+        "negative_inf": "down",
+        "positive_inf": "up",
+        "rounds towards zero": "towards zero",
+        "zero": "towards zero",
+    },
+    "overflow": {
+        "none": "nothing",
+        "nsw": "no signed wrap (nsw)",
+        "nuw": "no unsigned wrap (nuw)",
+        "nw": "no wrap (nw)",
+    },
+}
+
+
+def words(detail: str, value: str) -> str:
+    """`the division rounds down`, `promises no signed wrap (nsw)`."""
+    return WORDS.get(detail, {}).get(value, value)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """No promise cannot be made; ops of two kinds are no matter of signed or unsigned alone."""
+    detail = difference.rule.partition("/")[2]
+    if detail == "overflow" and difference.expected == "none":
+        return DROPPED
+    forms = ("signed", "unsigned")
+    named = difference.expected in forms and difference.actual in forms
+    return REPLACED if detail == "signedness" and not named else None

@@ -33,20 +33,20 @@ DETAILS: Mapping[str, Detail] = {
         message="the {op} has {actual}; in the reference {expected}",
         effect="cost only: the loop is pipelined to another depth",
         fix="hint {expected}{at}",
-        fixes={"cutile-rust": "pass the latency (`Some(n)`, or `Latency::<n>` on pointers): {expected}{at}"},
+        fixes={"cutile-rust": "hint {expected}{at}: `Some(n)`, or `Latency::<n>` on pointers"},
     ),
     "extra": Detail(
         impact="hint",
         message="the {op} has the hint {actual}; in the reference it has none",
         effect="cost only: the loop is pipelined to another depth",
         fix="drop the hint{at}",
-        fixes={"cutile-rust": "pass `None` as the latency (`Latency::<0>` on pointers){at}"},
+        fixes={"cutile-rust": "drop the hint{at}: pass `None`, or `Latency::<0>` on pointers"},
     ),
     "missing": Detail(
         impact="hint",
         message="the {op} lacks the hint {expected}",
         effect="cost only: the loop is not pipelined as in the reference",
         fix="hint {expected}{at}",
-        fixes={"cutile-rust": "pass the latency (`Some(n)`, or `Latency::<n>` on pointers): {expected}{at}"},
+        fixes={"cutile-rust": "hint {expected}{at}: `Some(n)`, or `Latency::<n>` on pointers"},
     ),
 }

@@ -29,6 +29,8 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "bounds": Detail(
         impact="logic",
@@ -42,26 +44,26 @@ DETAILS: Mapping[str, Detail] = {
         message="the loop carries {actual}; in the reference {expected}",
         effect="another value reaches the next trip, or leaves the loop",
         fix="carry {expected}{at}",
-        fixes={"cutile-rust": "assign the carried value in the loop body (`let mut`){at}: {expected}"},
+        fixes={"cutile-rust": "carry {expected}{at}: assign it in the loop body (`let mut`)"},
     ),
     "extra": Detail(
         impact="logic",
-        message="loop without counterpart in the reference: {actual}",
+        message="the loop has no counterpart in the reference: {actual}",
         effect="ops run several times that the reference runs once",
         fix="remove the loop{at}",
     ),
     "missing": Detail(
         impact="logic",
-        message="no counterpart of the reference's loop: {expected}",
+        message="the reference's loop has no counterpart: {expected}",
         effect="ops run once that the reference runs for each trip",
-        fix="add the loop: {expected}{at}",
+        fix="add the loop{at}: {expected}",
     ),
     "step": Detail(
         impact="logic",
         message="the loop steps by {actual}; in the reference by {expected}",
         effect="elements are skipped or handled twice",
         fix="step by {expected}{at}",
-        fixes={"cutile-rust": "step by {expected} (`step_by`){at}"},
+        fixes={"cutile-rust": "step by {expected}{at}, with `step_by`"},
     ),
     "trip-count": Detail(
         impact="logic",
@@ -71,3 +73,52 @@ DETAILS: Mapping[str, Detail] = {
         fixes={"cutile-rust": "make {expected} trips{at}; `/` truncates, `ceil_div(a, b)` rounds up"},
     ),
 }
+
+TRIPS = DETAILS["trip-count"]
+
+STEPPED = Detail(
+    impact="logic",
+    message="the loop has another step: {actual} trips; in the reference {expected}",
+    effect="elements are skipped or handled twice",
+    fix="use the step of the reference{at}, which makes {expected} trips",
+    fixes={"cutile-rust": "use the step of the reference{at} with `step_by`: it makes {expected} trips"},
+)
+
+KIND = Detail(
+    impact="logic",
+    message="the loop is {actual}; in the reference {expected}",
+    effect="another number of trips is made",
+    fix="write the loop as the reference does{at}",
+)
+
+NESTED = Detail(
+    impact="logic",
+    message="runs {actual}; in the reference {expected}",
+    effect="it happens another number of times",
+    fix="nest it as the reference does{at}: {expected}",
+)
+
+WORDS = {
+    "in 0 loops": "in no loop",
+    "in 1 loops": "in one loop",
+    "until a condition": "left on a condition",
+}
+
+
+def words(detail: str, value: str) -> str:
+    """`the loop is left on a condition`, `runs in one loop`."""
+    del detail
+    return WORDS.get(value, value)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """Bounds and steps come as operands (`%n: A.shape0`) or, with both sides' in one, as numbers of trips."""
+    detail = difference.rule.partition("/")[2]
+    values = (difference.expected, difference.actual)
+    if "until a condition" in values:
+        return KIND
+    if any(value.endswith(" loops") for value in values):
+        return NESTED
+    if any(value.startswith("%") for value in values):
+        return None
+    return {"bounds": TRIPS, "step": STEPPED}.get(detail)

@@ -33,6 +33,8 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "changed": Detail(
         impact="bounds",
@@ -44,7 +46,7 @@ DETAILS: Mapping[str, Detail] = {
         impact="bounds",
         message="the {op} is masked ({actual}); in the reference it is not",
         effect="lanes outside the mask are skipped, or undetermined after a load without padding",
-        fix="drop the mask, or show that it always holds{at}",
+        fix="drop the mask{at}, or show that it always holds",
         fixes={"cutile-rust": "pass `None` as the mask of `{op}`{at}, or show that it always holds"},
     ),
     "guard": Detail(
@@ -59,9 +61,50 @@ DETAILS: Mapping[str, Detail] = {
         effect="lanes where {expected} is false are accessed, past the end of the array",
         fix="mask the {op} with {expected}{at}",
         fixes={
-            "cutile-rust": "pass `Some(mask)`, mask = {expected}, to `{op}`{at}",
-            "tile-cpp": "use the masked form of the access, mask = {expected}{at}",
-            "cutile-python": "use gather or scatter with `check_bounds=True` or pass the mask {expected}{at}",
+            "cutile-rust": "mask the {op} with {expected}{at}: pass `Some(mask)`",
+            "tile-cpp": "mask the {op} with {expected}{at}: use its masked form",
+            "cutile-python": "mask the {op} with {expected}{at}: pass `mask=`, or `check_bounds=True`",
         },
     ),
 }
+
+NARROWED = DETAILS["extra"]._replace(
+    message="the {op} is active only where {actual}; in the reference where {expected}",
+    fix="drop the condition{at}, or show that it always holds",
+    fixes={},
+)
+
+BOUNDED = DETAILS["missing"]._replace(
+    message="the {op} does not stop at {expected}, as in the reference",
+    effect="elements where {expected} is false are accessed",
+    fix="give the view the extents of the reference{at}, so that it ends at {expected}",
+    fixes={},
+)
+
+SELECTED = DETAILS["changed"]._replace(
+    impact="logic",
+    message="the condition is {actual}; in the reference {expected}",
+    effect="lanes on which the two conditions disagree get another value",
+    fix="use the condition {expected}{at}",
+)
+
+CHOSEN = DETAILS["missing"]._replace(
+    impact="logic",
+    message="computes {actual}; the reference {expected}",
+    effect="lanes take part on one side only",
+    fix="select lanes as the reference does{at}: {expected}",
+    fixes={},
+)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """Conditions of a view (its bounds) and of a select read otherwise than masks of pointer accesses."""
+    detail = difference.rule.partition("/")[2]
+    site = difference.generated or difference.reference
+    op = site.op.short if site is not None else ""
+    is_access = op.endswith(("_tko", "_view")) or not op
+    if not is_access:
+        return SELECTED if detail == "changed" else CHOSEN if detail in ("extra", "missing") else None
+    if detail == "missing" and "_view" in op:
+        return BOUNDED
+    return NARROWED if detail == "extra" and difference.expected not in ("", "all lanes", "nothing") else None

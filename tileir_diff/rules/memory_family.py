@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "changed": Detail(
         impact="hint",
-        message="{op}: {actual} where the reference uses {expected}",
+        message="the {op} is a {actual}; in the reference a {expected}",
         effect="the same elements are accessed, at another cost: only view accesses can use TMA",
-        fix="use {expected}{at}",
+        fix="use a {expected}{at}",
     ),
     "extra": Detail(
         impact="logic",
-        message="{op} without counterpart in the reference: {actual}",
+        message="the {actual} has no counterpart in the reference",
         effect="memory is accessed that the reference does not touch",
         fix="remove this {op}{at}",
     ),
     "missing": Detail(
         impact="logic",
-        message="no counterpart of the reference's {op}: {expected}",
+        message="the reference's {expected} has no counterpart",
         effect="what the reference reads or writes there is not read or written",
-        fix="add the missing {op}: {expected}",
+        fix="add the {expected}, a {op} in the reference",
     ),
 }

@@ -34,13 +34,13 @@ DETAILS: Mapping[str, Detail] = {
         message="the {op} is {actual}; in the reference {expected}",
         effect="other blocks may see the accesses in another order",
         fix="use the ordering {expected}{at}",
-        fixes={"cutile-rust": "pass the `ordering::..` for {expected}{at}"},
+        fixes={"cutile-rust": "use the ordering {expected}{at}: pass its `ordering::..`"},
     ),
     "scope": Detail(
         impact="logic",
         message="the {op} has scope {actual}; in the reference {expected}",
         effect="blocks outside the scope may not see the access in order",
         fix="use the scope {expected}{at}",
-        fixes={"cutile-rust": "pass the `scope::..` for {expected}{at}"},
+        fixes={"cutile-rust": "use the scope {expected}{at}: pass its `scope::..`"},
     ),
 }

@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "extra": Detail(
         impact="logic",
-        message="matrix product without counterpart in the reference: {actual}",
+        message="the matrix product has no counterpart in the reference: {actual}",
         effect="a product is computed that the reference does not compute",
         fix="remove this product{at}",
     ),
     "fast-acc": Detail(
         impact="precision",
-        message="{op} is {actual}; in the reference {expected}",
+        message="{op} uses {actual}; in the reference {expected}",
         effect="fast accumulation keeps fewer digits of each partial sum",
-        fix="use {expected} accumulation{at}",
-        fixes={"cutile-rust": "use `mma`, or `mmaf_with_fast_acc` with `fast_acc::Enabled`{at}: {expected}"},
+        fix="use {expected}{at}",
+        fixes={"cutile-rust": "use {expected}{at}: `mma`, or `mmaf_with_fast_acc` with `fast_acc::Enabled`"},
     ),
     "missing": Detail(
         impact="logic",
-        message="no counterpart of the reference's matrix product: {expected}",
+        message="the reference's matrix product has no counterpart: {expected}",
         effect="a product that the reference computes is not computed",
-        fix="add the product: {expected}{at}",
+        fix="add the product{at}: {expected}",
     ),
     "operand-type": Detail(
         impact="precision",
         message="{op} multiplies {actual}; in the reference {expected}",
         effect="operands are rounded to another type before they are multiplied",
         fix="cast the operands to {expected}{at}",
-        fixes={"cutile-rust": "`convert_tile` the operands of the product to {expected}{at}"},
+        fixes={"cutile-rust": "cast the operands to {expected}{at}, with `convert_tile`"},
     ),
     "operands": Detail(
         impact="logic",
@@ -73,8 +73,13 @@ DETAILS: Mapping[str, Detail] = {
         message="{op} reads its operands as {actual}; in the reference as {expected}",
         effect="bytes from 128 on are read as another number",
         fix="read the operands as {expected}{at}",
-        fixes={
-            "cutile-rust": "pass `signedness::Signed` or `signedness::Unsigned` to `mmai`{at}: {expected}"
-        },
+        fixes={"cutile-rust": "read the operands as {expected}{at}: pass the `signedness::..` to `mmai`"},
     ),
 }
+
+WORDS = {"fast_acc": "fast accumulation", "no fast_acc": "exact accumulation"}
+
+
+def words(detail: str, value: str) -> str:
+    """`mmaf uses fast accumulation`."""
+    return WORDS.get(value, value) if detail == "fast-acc" else value

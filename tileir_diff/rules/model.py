@@ -64,7 +64,7 @@ class Finding(NamedTuple):
 
 
 class Family(Protocol):
-    """What a module of this package offers; `judge` is optional."""
+    """What a module of this package offers; `judge` and `words` are optional."""
 
     __doc__: str | None
     DETAILS: Mapping[str, Detail]
@@ -72,3 +72,12 @@ class Family(Protocol):
     def judge(self, difference: Difference) -> Detail | None:
         """The detail for a special case, None for the table's."""
         ...
+
+    def words(self, detail: str, value: str) -> str:
+        """How `expected` and `actual` read in a sentence: "reverse=True" is "in reverse"."""
+        ...
+
+
+def is_absent(value: str) -> bool:
+    """Whether `expected` or `actual` says that there is nothing on that side."""
+    return value in ("", "nothing")

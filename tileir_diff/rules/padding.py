@@ -38,7 +38,9 @@ DETAILS: Mapping[str, Detail] = {
         message="the {op} pads with {actual}; in the reference with {expected}",
         effect="lanes outside the array hold {actual} instead of {expected}",
         fix="pad with {expected}{at}",
-        fixes={"cutile-rust": "give the view or the load the padding {expected}{at}"},
+        fixes={
+            "cutile-rust": "pad with {expected}{at}: the padding belongs to the view, or to the pointer load"
+        },
     ),
     "extra": Detail(
         impact="edge",
@@ -46,7 +48,7 @@ DETAILS: Mapping[str, Detail] = {
         effect="where an outside lane reaches a result, the two sides may disagree",
         fix="drop the padding{at}, or add it to the reference, whose lanes outside are undetermined",
         fixes={
-            "cutile-rust": "build the view with `make_partition_view(.., padding::None, ..)`{at}; "
+            "cutile-rust": "drop the padding{at}: `make_partition_view(.., padding::None, ..)`; "
             "`partition`, `load_tile` and `load_tile_like` always pad with zero"
         },
     ),
@@ -56,9 +58,9 @@ DETAILS: Mapping[str, Detail] = {
         effect="lanes outside the array are undetermined, and may be NaN",
         fix="pad with {expected}{at}",
         fixes={
-            "cutile-rust": "pass the padding to `make_partition_view` (`padding::Zero`, `padding::NegInf`), "
-            "or `Some(value)` to `load_ptr_tko`: {expected}{at}",
-            "cutile-python": "pass `padding_mode=` to the load: {expected}{at}",
+            "cutile-rust": "pad with {expected}{at}: pass `padding::..` to `make_partition_view`, "
+            "or `Some(value)` to `load_ptr_tko`",
+            "cutile-python": "pad with {expected}{at}: pass `padding_mode=` to the load",
         },
     ),
 }

@@ -31,6 +31,8 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "axis": Detail(
         impact="logic",
@@ -38,7 +40,7 @@ DETAILS: Mapping[str, Detail] = {
         effect="other elements are combined with each other",
         fix="reduce along {expected}{at}",
         fixes={
-            "cutile-rust": "give the `reduce_*` call the axis of {expected}{at}; "
+            "cutile-rust": "reduce along {expected}{at}: pass it to `reduce_*`; "
             "`reduce` with a closure always takes axis 0"
         },
     ),
@@ -56,24 +58,60 @@ DETAILS: Mapping[str, Detail] = {
     ),
     "extra": Detail(
         impact="logic",
-        message="reduction without counterpart in the reference: {actual}",
+        message="the reduction has no counterpart in the reference: {actual}",
         effect="a dimension is combined that the reference keeps",
         fix="remove this reduction{at}",
     ),
     "identity": Detail(
         impact="logic",
         message="the reduction starts from {actual}; in the reference from {expected}",
-        effect="the identity takes part in the result: a maximum that starts from 0 is never negative",
+        effect="the identity takes part in the result",
         fix="use the identity {expected}{at}",
         fixes={
-            "cutile-rust": "use the `reduce_*` function of that combiner{at}: "
-            "`reduce` with a closure always emits identity 0"
+            "cutile-rust": "use the identity {expected}{at}: the `reduce_*` functions have their own, "
+            "`reduce` with a closure always has 0"
         },
     ),
     "missing": Detail(
         impact="logic",
-        message="no counterpart of the reference's reduction: {expected}",
+        message="the reference's reduction has no counterpart: {expected}",
         effect="a dimension is kept that the reference combines",
-        fix="add the reduction: {expected}{at}",
+        fix="add the reduction{at}: {expected}",
     ),
 }
+
+NEVER_NEGATIVE = DETAILS["identity"]._replace(
+    effect="the identity takes part in the result: a maximum that starts from 0 is never negative"
+)
+
+OTHER_EXTENT = DETAILS["extent"]._replace(
+    message="the reduction combines other elements than in the reference",
+    fix="reduce over the elements that the reference reduces{at}",
+)
+
+OTHER_OP = DETAILS["combiner"]._replace(
+    message="the generated kernel has a {actual} where the reference has a {expected}",
+    fix="use a {expected}{at}",
+)
+
+WORDS = {"reduce": "reduction"}
+
+
+def words(detail: str, value: str) -> str:
+    """`along dim=1`, `combines with addf`, `combines 64 elements`."""
+    if detail == "axis" and value.isdecimal():
+        return f"dim={value}"
+    if detail == "combiner":
+        return WORDS.get(value, value.removesuffix("(region, region)"))
+    return value.strip("(),") if detail == "extent" else value
+
+
+def judge(difference: Difference) -> Detail | None:
+    """Where the values are no numbers or names of ops, a sentence about them would make no sense."""
+    detail = difference.rule.partition("/")[2]
+    values = (difference.expected, difference.actual)
+    if detail == "identity" and values == ("-inf", "0"):
+        return NEVER_NEGATIVE
+    if detail == "extent" and not all(words(detail, value).isdecimal() for value in values):
+        return OTHER_EXTENT
+    return OTHER_OP if detail == "combiner" and values in (("scan", "reduce"), ("reduce", "scan")) else None

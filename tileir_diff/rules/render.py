@@ -81,7 +81,7 @@ def focus(text: str, other: str, width: int) -> str:
 def _word_start(text: str, position: int) -> int:
     """The beginning of the word at `position`, unless it is far away."""
     start = position
-    while 0 < start and position - start < WORD and _in_word(text[start]) and _in_word(text[start - 1]):
+    while start > 0 and position - start < WORD and _in_word(text[start]) and _in_word(text[start - 1]):
         start -= 1
     return start if start <= 0 or not _in_word(text[start - 1]) else position
 

@@ -38,14 +38,14 @@ DETAILS: Mapping[str, Detail] = {
         impact="hint",
         message="asserts {actual}; the reference does not",
         effect="the kernel stops where the reference goes on, and the check costs time",
-        fix="prove the index, or drop the check{at}",
-        fixes={"cutile-rust": "use an unchecked access{at}; `deny_in_kernel_checks = true` finds them all"},
+        fix="drop the check{at}, where the index is known to be in range",
+        fixes={"cutile-rust": "use an unchecked access{at}: `deny_in_kernel_checks = true` finds them all"},
     ),
     "missing": Detail(
         impact="bounds",
         message="does not assert {expected}, as the reference does",
         effect="the kernel goes on where the reference stops",
         fix="assert {expected}{at}",
-        fixes={"cutile-rust": "`cuda_tile_assert!` {expected}{at}"},
+        fixes={"cutile-rust": "assert {expected}{at} with `cuda_tile_assert!`"},
     ),
 }

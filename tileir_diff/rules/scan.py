@@ -34,7 +34,7 @@ DETAILS: Mapping[str, Detail] = {
         message="the scan runs along {actual}; in the reference along {expected}",
         effect="other elements are accumulated",
         fix="scan along {expected}{at}",
-        fixes={"cutile-rust": "transpose, scan, transpose{at}: `scan_*` always emits dim=0"},
+        fixes={"cutile-rust": "scan along {expected}{at}: `scan_*` takes dim 0; transpose before and after"},
     ),
     "combiner": Detail(
         impact="logic",
@@ -47,11 +47,11 @@ DETAILS: Mapping[str, Detail] = {
         message="the scan runs {actual}; in the reference {expected}",
         effect="prefixes become suffixes",
         fix="scan {expected}{at}",
-        fixes={"cutile-rust": "pass `reverse::Forward` or `reverse::Reverse`{at}: {expected}"},
+        fixes={"cutile-rust": "scan {expected}{at}: pass `reverse::Forward` or `reverse::Reverse`"},
     ),
     "extra": Detail(
         impact="logic",
-        message="scan without counterpart in the reference: {actual}",
+        message="the scan has no counterpart in the reference: {actual}",
         effect="values are accumulated that the reference keeps apart",
         fix="remove this scan{at}",
     ),
@@ -63,8 +63,24 @@ DETAILS: Mapping[str, Detail] = {
     ),
     "missing": Detail(
         impact="logic",
-        message="no counterpart of the reference's scan: {expected}",
+        message="the reference's scan has no counterpart: {expected}",
         effect="values are kept apart that the reference accumulates",
-        fix="add the scan: {expected}{at}",
+        fix="add the scan{at}: {expected}",
     ),
 }
+
+WORDS = {
+    "reverse=True": "in reverse",
+    "reverse": "in reverse",
+    "reverse=False": "forwards",
+    "no reverse": "forwards",
+}
+
+
+def words(detail: str, value: str) -> str:
+    """`runs in reverse`, `along dim=1`, `combines with addf`."""
+    if detail == "direction":
+        return WORDS.get(value, value)
+    if detail == "axis" and value.isdecimal():
+        return f"dim={value}"
+    return value.removesuffix("(region, region)") if detail == "combiner" else value

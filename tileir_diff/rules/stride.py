@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "changed": Detail(
         impact="logic",
-        message="the {op} has stride {actual}; in the reference {expected}",
-        effect="all elements but the first of each row come from elsewhere",
-        fix="use the stride {expected}{at}",
+        message="the {op} has strides {actual}; in the reference {expected}",
+        effect="elements other than the first are read from, or written to, another place",
+        fix="use the strides {expected}{at}",
     ),
 }

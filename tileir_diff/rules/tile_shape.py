@@ -36,6 +36,6 @@ DETAILS: Mapping[str, Detail] = {
         message="the {op} has tile shape {actual}; in the reference {expected}",
         effect="a block handles other elements than in the reference",
         fix="use the tile shape {expected}{at}",
-        fixes={"cutile-rust": "check the order of the const generics: the tile shape must be {expected}{at}"},
+        fixes={"cutile-rust": "use the tile shape {expected}{at}: check the order of the const generics"},
     ),
 }

@@ -35,20 +35,20 @@ DETAILS: Mapping[str, Detail] = {
         message="the {op} has {actual}; in the reference {expected}",
         effect="cost only: the access may become other instructions",
         fix="hint {expected}{at}",
-        fixes={"cutile-rust": "pass `tma::Enabled` or `tma::Disabled`{at}: {expected}"},
+        fixes={"cutile-rust": "hint {expected}{at}: pass `tma::Enabled` or `tma::Disabled`"},
     ),
     "extra": Detail(
         impact="hint",
         message="the {op} has the hint {actual}; in the reference it has none",
         effect="cost only: the access may become other instructions",
         fix="drop the hint{at}",
-        fixes={"cutile-rust": "pass `tma::Enabled`, which is the default{at}"},
+        fixes={"cutile-rust": "drop the hint{at}: pass `tma::Enabled`, which is the default"},
     ),
     "missing": Detail(
         impact="hint",
         message="the {op} lacks the hint {expected}",
         effect="cost only: the access may become other instructions",
         fix="hint {expected}{at}",
-        fixes={"cutile-rust": "pass `tma::Disabled` to the access{at}"},
+        fixes={"cutile-rust": "hint {expected}{at}: pass `tma::Disabled`"},
     ),
 }

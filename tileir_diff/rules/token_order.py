@@ -30,6 +30,8 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "changed": Detail(
         impact="logic",
@@ -45,9 +47,27 @@ DETAILS: Mapping[str, Detail] = {
     ),
     "missing": Detail(
         impact="logic",
-        message="the {op} does not wait for {expected}, as in the reference",
+        message="the {op} does not wait for {expected}, as it does in the reference",
         effect="the two accesses may happen in either order",
-        fix="pass it the token of {expected}{at}",
-        fixes={"cutile-rust": "pass `Some(token)` of {expected}, or `join_tokens` of several{at}"},
+        fix="pass it the token of {expected}, as the reference does{at}",
+        fixes={"cutile-rust": "pass it `Some(token)` of {expected}, as the reference does{at}"},
     ),
 }
+
+MOVED = Detail(
+    impact="logic",
+    message="the {op} reads before or after other writes of the array than in the reference",
+    effect="the value that it reads may be older or newer than in the reference",
+    fix="read where the reference reads, between the same writes of the array{at}",
+)
+
+
+def words(detail: str, value: str) -> str:
+    """`does not wait for the load of line 51`."""
+    return value.removeprefix("after ") if detail == "missing" else value
+
+
+def judge(difference: Difference) -> Detail | None:
+    """A read that moved past a write, rather than another token."""
+    moved = difference.actual.startswith("reads ") and difference.rule.endswith("/changed")
+    return MOVED if moved else None

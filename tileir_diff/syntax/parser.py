@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lark import Lark, Token
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark.exceptions import ConfigurationError, UnexpectedCharacters, UnexpectedToken
 
 from tileir_diff.syntax.actions import Actions, MisplacedToken
 from tileir_diff.syntax.source import Problem, SourceText
@@ -85,9 +85,15 @@ def _offset(token: Token) -> int:
 @cache
 def _parser() -> tuple[Lark, Actions]:
     actions = Actions()
-    saved = restore(json.loads(TABLES.read_text(encoding="utf-8")))
     parser: Any = Lark
-    return parser._load_from_dict(saved["data"], saved["memo"], transformer=actions), actions
+    try:
+        saved = restore(json.loads(TABLES.read_text(encoding="utf-8")))
+        return parser._load_from_dict(saved["data"], saved["memo"], transformer=actions), actions
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ConfigurationError):
+        # Tables of another Lark release: its format is its own. The grammar does as well, 50 ms later.
+        from tileir_diff.syntax.generate import grammar_path
+
+        return parser(grammar_path().read_text(encoding="utf-8"), transformer=actions, **OPTIONS), actions
 
 
 def restore(saved: dict[str, Any]) -> dict[str, Any]:

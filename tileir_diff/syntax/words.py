@@ -65,9 +65,10 @@ EXCERPT = 40
 
 def describe_expected(expected: Iterable[str]) -> str:
     """`expected ':', ',' or a value`: at most four alternatives, the most telling first."""
-    ranked = sorted(
-        set(expected), key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)
-    )
+    names = set(expected)
+    if names >= STARTS_OP and "LPAR" not in names:
+        names -= STARTS_OP - {"RESULTS"}
+    ranked = sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
     words: list[str] = []
     for name in ranked:
         word = NAMES.get(name, f"'{name.lower()}'")

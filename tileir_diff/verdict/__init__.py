@@ -112,7 +112,7 @@ def judge(
             counted.append(judged)
     counted.sort(key=lambda each: SEVERITIES.index(each.severity))
     notices = waivers.notices(entries)
-    verdict, owner, why = _verdict(counted, [*waived, *ignored], policy, notes)
+    verdict, owner, why = _verdict(counted, waived, ignored, policy, notes)
     return Judgement(verdict, owner, why, counted, waived, ignored, notices)
 
 
@@ -162,20 +162,38 @@ def _join(first: str, second: str) -> str:
 
 
 def _verdict(
-    counted: list[Judged], set_aside: list[Judged], policy: Policy, notes: int
+    counted: list[Judged], waived: list[Judged], ignored: list[Judged], policy: Policy, notes: int
 ) -> tuple[str, str | None, str]:
     critical = [each for each in counted if each.severity == "critical"]
     if critical:
         return _failing(critical)
-    warnings = sum(each.severity == "warn" for each in counted)
-    hidden = sum(each.severity != "info" for each in set_aside)
-    if not warnings and not notes and not hidden:
+    warnings = _number(counted, "warn")
+    # What only a waiver or `--ignore` lets pass is the first thing to say.
+    passed = [
+        _count(_number(waived, "critical"), "critical finding waived", "critical findings waived"),
+        _count(_number(ignored, "critical"), "critical finding ignored", "critical findings ignored"),
+    ]
+    rest = [
+        _count(warnings, "warning", "warnings"),
+        _count(notes, "note", "notes"),
+        _count(_number(waived, "warn"), "warning waived", "warnings waived"),
+        _count(_number(ignored, "warn"), "warning ignored", "warnings ignored"),
+    ]
+    if not any((*passed, *rest)):
         return PASS, None, "no difference that matters was found"
-    parts = [_count(warnings, "warning"), _count(notes, "note"), _count(hidden, "finding waived or ignored")]
-    text = ", ".join(part for part in parts if part)
     if policy.strict and (warnings or notes):
-        return FAIL_FIXABLE, "kernel", f"{text}, and --strict lets none pass"
-    return PASS_WITH_NOTES, None, f"no difference that can change results was found; {text}"
+        return FAIL_FIXABLE, "kernel", f"{_listed([*passed, *rest])}, and --strict lets none pass"
+    other = "no other difference" if any(passed) else "no difference"
+    why = [_listed(passed), f"{other} that can change results was found", _listed(rest)]
+    return PASS_WITH_NOTES, None, "; ".join(part for part in why if part)
+
+
+def _number(findings: list[Judged], severity: str) -> int:
+    return sum(each.severity == severity for each in findings)
+
+
+def _listed(parts: list[str]) -> str:
+    return ", ".join(part for part in parts if part)
 
 
 def _failing(critical: list[Judged]) -> tuple[str, str | None, str]:
@@ -189,11 +207,8 @@ def _failing(critical: list[Judged]) -> tuple[str, str | None, str]:
     return FAIL_COMPILER_BUG, first.owner, why
 
 
-def _count(number: int, what: str) -> str:
-    if not number:
-        return ""
-    head, space, tail = what.partition(" ")
-    return f"{number} {head}{'s' if number > 1 else ''}{space}{tail}"
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}" if number else ""
 
 
 class _Waivers:

@@ -20,9 +20,12 @@ class Selection(NamedTuple):
         selected = _longest(self.select or (ALL,), rule)
         return selected >= 0 and selected > _longest(self.ignore, rule)
 
-    def unknown(self, families: Iterable[str]) -> list[str]:
-        """The prefixes that can match no rule: a mistyped one must not silently select nothing."""
-        names = list(families)
+    def unknown(self, known: Iterable[str]) -> list[str]:
+        """The prefixes that can match no rule: a mistyped one must not silently select nothing.
+
+        `known` holds families, and where details matter also `family/detail`.
+        """
+        names = list(known)
         return [prefix for prefix in (*self.select, *self.ignore) if not _possible(prefix, names)]
 
 
@@ -34,8 +37,13 @@ def _longest(prefixes: tuple[str, ...], rule: str) -> int:
     )
 
 
-def _possible(prefix: str, families: list[str]) -> bool:
-    family, slash, _ = prefix.partition("/")
+def _possible(prefix: str, names: list[str]) -> bool:
+    family, slash, detail = prefix.partition("/")
     if prefix == ALL:
         return True
-    return family in families if slash else bool(prefix) and any(name.startswith(prefix) for name in families)
+    if not slash:
+        return bool(prefix) and any(name.startswith(prefix) for name in names)
+    listed = [name for name in names if name.startswith(f"{family}/")]
+    if detail and listed:
+        return any(name.startswith(prefix) for name in listed)
+    return family in names

@@ -1,0 +1,117 @@
+"""A concrete case in which two integer terms or predicates differ: found by trying values, never by assuming."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tileir_diff.graph.terms import Term, Terms
+
+TRIES = 60
+TYPICAL = (1, 2, 3, 5, 8, 17, 33, 100, 127, 129, 255, 1000, 1023, 4097)
+"""Sizes that fill no tile, that fill one, that go just past one."""
+
+
+def differ(terms: Terms, left: Term, right: Term) -> dict[Term, int] | None:
+    """Values of the symbols for which both can be evaluated and differ; None when none was found."""
+    if left == right:
+        return None
+    symbols = sorted(terms.symbols[left] | terms.symbols[right])
+    for values in _assignments(terms, symbols):
+        a, b = evaluate(terms, left, values), evaluate(terms, right, values)
+        if a is not None and b is not None and a != b:
+            return values
+    return None
+
+
+def _assignments(terms: Terms, symbols: list[Term]) -> Iterator[dict[Term, int]]:
+    """Deterministic values within the ranges of the symbols."""
+    state = 12345
+    for attempt in range(TRIES):
+        values: dict[Term, int] = {}
+        for position, symbol in enumerate(symbols):
+            state = (state * 1103515245 + 12345) % (1 << 31)
+            low, high = terms.range(symbol)
+            start = 0 if low is None else low
+            stop = start + 5000 if high is None else min(high, start + 5000)
+            kind = terms.kind[symbol]
+            if kind == "arg":
+                value = TYPICAL[(state >> 8) % len(TYPICAL)]
+            elif kind in ("block", "grid", "iter", "it"):
+                value = start + (state >> 8) % 6
+            else:
+                value = start + (state >> 8) % (stop - start + 1)
+            if attempt == 0 and kind != "arg":
+                value = start + position % 2
+            values[symbol] = max(start, min(value, stop))
+        yield values
+
+
+def evaluate(terms: Terms, term: Term, values: dict[Term, int]) -> int | None:
+    """The value of an integer term, or 0 / 1 of a predicate; None where it depends on data or is undefined."""
+    memo: dict[Term, int | None] = dict(values)
+    stack = [term]
+    while stack:
+        node = stack[-1]
+        if node in memo:
+            stack.pop()
+            continue
+        waiting = [arg for arg in terms.args[node] if arg not in memo]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        memo[node] = _apply(terms, node, memo)
+        stack.pop()
+    return memo[term]
+
+
+def _apply(terms: Terms, node: Term, memo: dict[Term, int | None]) -> int | None:
+    kind = terms.kind[node]
+    if kind == "true":
+        return 1
+    if kind == "false":
+        return 0
+    known = [memo[arg] for arg in terms.args[node]]
+    if any(value is None for value in known):
+        return None
+    args = [value for value in known if value is not None]
+    if kind == "poly":
+        place = dict(zip(terms.args[node], args, strict=True))
+        total = 0
+        for mono, coef in terms.attr[node]:
+            product = coef
+            for atom in mono:
+                product *= place[atom]
+            total += product
+        return total
+    match kind:
+        case "div":
+            return args[0] // args[1] if args[1] else None
+        case "tdiv":
+            if not args[1]:
+                return None
+            quotient = abs(args[0]) // abs(args[1])
+            return quotient if (args[0] < 0) == (args[1] < 0) else -quotient
+        case "min":
+            return min(args)
+        case "max":
+            return max(args)
+        case "mul":
+            return args[0] * args[1]
+        case "ite":
+            return args[1] if args[0] else args[2]
+        case "b2i":
+            return args[0]
+        case "le":
+            return int(args[0] <= 0)
+        case "eq":
+            return int(args[0] == 0)
+        case "not":
+            return 1 - args[0]
+        case "and":
+            return int(all(args))
+        case "or":
+            return int(any(args))
+        case "xor":
+            return args[0] ^ args[1]
+        case _:
+            return None

@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+comma := ,
 
 .PHONY: setup test lint types unit demo fixtures bench docs clean
 
@@ -29,19 +30,23 @@ types: setup
 unit: setup
 	$(BIN)/python -m pytest
 
-# $(call show,STATUS,ARGUMENTS): runs the command on fixtures, and fails if it exits otherwise.
+# $(call show,STATUS,TITLE,ARGUMENTS): runs the command on fixtures, and fails if it exits otherwise.
 define show
-	@echo; echo '$$ tileir-diff $(2)'; cd fixtures && { ../$(BIN)/tileir-diff $(2); status=$$?; \
+	@echo; echo '== $(2)'; echo '$$ tileir-diff $(strip $(3))'; cd fixtures && { ../$(BIN)/tileir-diff $(3); status=$$?; \
 	test $$status -eq $(1) || { echo "expected exit status $(1), got $$status" >&2; exit 1; }; }
 endef
 
-# A faithful port passes, three broken ones fail: a lost mask, a wrong axis, a promise that is false.
+# A faithful port passes, three broken ones fail: a lost mask, a wrong axis, a sum that is not rescaled.
 demo: setup
-	$(call show,0,kernels/softmax/py.g.mlir kernels/softmax/rs.g.mlir)
-	$(call show,1,kernels/vector_add/py.g.mlir mistakes/store_mask_lost/gen.g.mlir)
-	$(call show,1,kernels/softmax/py.g.mlir mistakes/reduction_axis/gen.g.mlir)
-	$(call show,1,kernels/matmul_persistent/py.g.mlir mistakes/false_divisibility/gen.g.mlir \
-	  --launch mistakes/false_divisibility/launch.json)
+	$(call show,0,A faithful port: softmax in cuTile Python and in cuTile Rust,\
+	  kernels/softmax/py.g.mlir kernels/softmax/rs.g.mlir --launch kernels/softmax/launch.json)
+	$(call show,1,A store without its mask: right only where the size is a multiple of the tile,\
+	  kernels/vector_add/py.g.mlir mistakes/store_mask_lost/gen.g.mlir)
+	$(call show,1,The maximum along the other axis: both extents are 64$(comma) so the types agree,\
+	  kernels/softmax/py.g.mlir mistakes/reduction_axis/gen.g.mlir)
+	$(call show,1,An online softmax that does not rescale its sum,\
+	  kernels/attention/py.g.mlir mistakes/rescale_forgotten/gen.g.mlir \
+	  --launch mistakes/rescale_forgotten/launch.json)
 
 # Makes all dumps again, from the kernels' sources, with the real compilers.
 fixtures: setup

@@ -67,6 +67,9 @@ UNSEEN = frozenset(
 )  # fmt: skip
 """Kinds that a run cannot show, or that it shows where they mean nothing."""
 
+MODES = frozenset({"ftz.add", "ftz.drop", "ftof.rounding", "rounding.add", "rounding.drop"})
+"""Kinds that runs show wherever the op is live."""
+
 PROMISES = frozenset({"div-by.stronger", "div-by.add", "bounded.stronger"})
 """Kinds of UNSEEN that a recorded launch proves or breaks."""
 
@@ -162,7 +165,8 @@ def screened(mutant: Mutant, screen: Screen) -> tuple[Mutant, str]:
     if mutant.cls == HARMLESS:
         return mutant, f"a run of {runs} differs" if verdict == "differs" else ""
     if verdict == "differs":
-        return replace(mutant, doubt=""), ""
+        # A mode that is live always shows: a doubt whether it matters stays.
+        return (mutant if mutant.kind in MODES else replace(mutant, doubt="")), ""
     if verdict == "same":
         return replace(
             mutant, doubt=f"the same in {runs} runs" + (f"; {mutant.doubt}" if mutant.doubt else "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.mutate.anatomy import STRING, TOKEN
 from benchmarks.mutate.context import name
+from benchmarks.mutate.memory import ordered_before
 from benchmarks.mutate.model import HARMLESS, Change, Edit
 from benchmarks.mutate.registry import per_dump, per_op
 from tileir_diff.dialect.ir import TileOp
@@ -302,6 +303,8 @@ def tokens(context: Context) -> Iterator[Change]:
         parts = context.parts(op)
         if base is None or base in written or token is None or parts is None:
             continue
+        if any(not before.short.startswith(("load", "store")) for before in ordered_before(token)):
+            continue  # it waits for a fence, an atomic or another launch
         fresh = context.fresh("token")
         edit = context.edit(op, *parts.operands[len(op.operands) - 1], fresh)
         yield Change((context.line_before(op, f"{fresh} = make_token : token"), edit), "token of its own")

@@ -143,6 +143,8 @@ class Liveness:
                 for terminator in self.terminators.get(op, []):
                     self._op(terminator)
                     self._all(terminator.operands)
+            elif op.short == "load_ptr_tko" and not op.group("mask"):
+                self._all(op.group("source"))  # padding that no lane takes
             else:
                 self._all(op.operands)
         elif isinstance(value, BlockArgument):

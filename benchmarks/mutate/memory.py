@@ -211,7 +211,7 @@ def token_drop(context: Context, op: TileOp) -> Iterator[Change]:
     parts = context.parts(op)
     if index is None or parts is None:
         return
-    before = _ordered_before(op.operands[index])
+    before = ordered_before(op.operands[index])
     if not before:
         return
     start, end = parts.operands[index]
@@ -234,7 +234,7 @@ def _users(context: Context, load: TileOp) -> set[TileOp]:
     return {op for _, op, _ in context.reach(load.results[0])}
 
 
-def _ordered_before(token: SSAValue) -> list[TileOp]:
+def ordered_before(token: SSAValue) -> list[TileOp]:
     """Memory ops that a token waits for, as far as straight-line code shows."""
     found: dict[TileOp, None] = {}
     seen: set[SSAValue] = set()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from tileir_diff.graph.floats import EQUIVALENCES
 from tileir_diff.match.launch import ArgValue
 from tileir_diff.match.model import CompareOptions
 from tileir_diff.report.model import Report
@@ -67,7 +68,13 @@ def test_diff_may_be_named(run: Run, rules_found: RulesFound) -> None:
         ((*PAIR, "--launch", "none.json"), "none.json: error: cannot read"),
         ((*PAIR, "--args", "none.json"), "none.json: error: cannot read"),
         ((*PAIR, "--config", "none.toml"), "none.toml: error: cannot read"),
-        ((*PAIR, "--select", "masks"), "no rule begins with 'masks'"),
+        ((*PAIR, "--launch", "grid.q=3"), "no grid axis 'grid.q'; there are grid.x, grid.y, grid.z"),
+        ((*PAIR, "--launch", "generated.grid=3"), "no grid axis 'grid'"),
+        ((*PAIR, "--select", "masks"), "no rule begins with 'masks'; did you mean 'mask'?"),
+        ((*PAIR, "--ignore", "mask/mising"), "'mask/mising'; did you mean 'mask/missing'?"),
+        ((*PAIR, "--ignore", "zzz"), "no rule begins with 'zzz'; `tileir-diff rules` lists them"),
+        ((*PAIR, "--no-equivalence", "fma-zeros"), "'fma-zeros'; did you mean 'fma-zero'?"),
+        ((*PAIR, "--no-equivalence", "xyz"), "no equivalence 'xyz'; there are additive-zero, "),
         ((*PAIR, "--front-end", "other=x"), "'other' is no side"),
     ],
 )
@@ -133,6 +140,30 @@ def test_a_wrong_call_is_status_2(run: Run, arguments: tuple[str, ...]) -> None:
     assert "Usage:" in result.stderr
 
 
+def test_every_known_equivalence_can_be_switched_off(run: Run, rules_found: RulesFound) -> None:
+    seen = rules_found()
+    for name in (*EQUIVALENCES, "host-bounds"):
+        assert run(*PAIR, "--no-equivalence", name).exit_code == 0
+        assert seen[-1].disabled_equivalences == frozenset({name})
+
+
+def test_unknown_rules_of_the_settings_are_refused_too(
+    run: Run, rules_found: RulesFound, folder: Path
+) -> None:
+    rules_found()
+    (folder / "tileir-diff.toml").write_text('ignore = ["paddings"]')
+    result = run(*PAIR)
+    assert result.exit_code == 2
+    assert "did you mean 'padding'?" in result.stderr
+
+
+@pytest.mark.parametrize("sides", [("-", "gen.mlir"), ("-", "broken.mlir"), ("-", "-")])
+def test_standard_input_has_one_name(run: Run, rules_found: RulesFound, sides: tuple[str, str]) -> None:
+    rules_found()
+    result = run(*sides, "--format", "json", stdin="entry @k() {\n  return\n}\n")
+    assert json.loads(result.stdout)["reference"]["path"] == "<stdin>"
+
+
 def test_reads_one_side_from_standard_input(run: Run, rules_found: RulesFound, folder: Path) -> None:
     rules_found()
     text = (folder / "gen.mlir").read_text()
@@ -166,13 +197,22 @@ def test_reports_are_reproducible_unless_timing_is_asked_for(run: Run, rules_fou
 def test_options_reach_the_comparison(run: Run, rules_found: RulesFound, folder: Path) -> None:
     seen = rules_found()
     (folder / "map.json").write_text('{"%arg0": "a", "1": null}')
-    flags = ("--launch", "grid.x=7", "--entry", "@k_entry", "--no-equivalence", "splat", "--args", "map.json")
+    flags = (
+        "--launch",
+        "grid.x=7",
+        "--entry",
+        "@k_entry",
+        "--no-equivalence",
+        "fma-zero",
+        "--args",
+        "map.json",
+    )
     assert run(*PAIR, *flags).exit_code == 0
     options = seen[0]
     assert options.launch is not None
     assert options.launch.generated.grid == (7, None, None)
     assert options.entry == "@k_entry"
-    assert options.disabled_equivalences == frozenset({"splat"})
+    assert options.disabled_equivalences == frozenset({"fma-zero"})
     assert options.args is not None
     assert options.args.pairs == (("arg0", "a"), ("1", None))
 

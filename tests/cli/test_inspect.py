@@ -8,6 +8,8 @@ from pathlib import Path
 
 from click.testing import Result
 
+from tileir_diff.report.layout import WIDTH
+
 Run = Callable[..., Result]
 
 DEAD_MASK = """\
@@ -52,3 +54,25 @@ def test_lints_of_standard_input_as_json(run: Run) -> None:
     assert (valid["ok"], broken["ok"]) == (True, False)
     assert ("lint/dead-mask", 5) in [(lint["rule"], lint["line"]) for lint in valid["lints"]]
     assert broken["lints"] == []
+    assert valid["path"] == "<stdin>"
+
+
+def test_standard_input_has_one_name(run: Run) -> None:
+    for flags in ((), ("--lint",)):
+        assert run("check", *flags, "-", stdin=DEAD_MASK).stdout.startswith("<stdin>: ok\n")
+        document = json.loads(run("check", *flags, "--format", "json", "-", stdin=DEAD_MASK).stdout)
+        assert document["files"][0]["path"] == "<stdin>"
+        empty = run("check", *flags, "-", stdin="")
+        assert empty.exit_code == 2
+        assert empty.stdout.startswith("<stdin>: error[unreadable]: ")
+
+
+def test_a_lint_quotes_the_op_with_a_caret_below_its_name(run: Run, folder: Path) -> None:
+    (folder / "dead.mlir").write_text(DEAD_MASK)
+    lines = run("check", "--lint", "dead.mlir").stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if "lint/dead-mask" in line)
+    start = lines[at + 2].index("^")
+    assert lines[at + 1][start:].startswith("cmpi less_than %0, %2")
+    assert lines[at + 2].strip() == "^^^^"
+    assert all(len(line) <= 2 + WIDTH for line in lines[at + 1 : at + 3])
+    assert lines[at + 3].startswith("  fix: ")

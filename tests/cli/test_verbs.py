@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from click.testing import Result
@@ -24,6 +25,24 @@ def test_help_shows_both_forms_and_all_verbs(run: Run) -> None:
 
 def test_without_arguments_help_is_shown(run: Run) -> None:
     assert "Usage:" in run().output
+
+
+@pytest.mark.parametrize(
+    ("word", "verb"), [("chek", "check"), ("shwo", "show"), ("exlain", "explain"), ("bach", "batch")]
+)
+def test_a_mistyped_verb_is_not_taken_for_a_file(run: Run, word: str, verb: str) -> None:
+    result = run(word, "ref.mlir")
+    assert result.exit_code == 2
+    assert f"'{word}' is neither a file nor a verb; did you mean '{verb}'?" in result.stderr
+
+
+def test_a_file_may_have_a_name_close_to_a_verb(run: Run, folder: Path) -> None:
+    (folder / "chek").write_text((folder / "ref.mlir").read_text())
+    assert run("chek", "gen.mlir").stdout.endswith("VERDICT: PASS\n")
+
+
+def test_a_file_that_is_not_there_is_no_mistyped_verb(run: Run) -> None:
+    assert "none.mlir: error: " in run("none.mlir", "gen.mlir").stderr
 
 
 def test_version(run: Run) -> None:

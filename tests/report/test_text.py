@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tileir_diff.report.layout import LINE
 from tileir_diff.report.markdown_format import render_markdown
 from tileir_diff.report.result import Result
 from tileir_diff.report.text_format import render_line, render_stat, render_text
@@ -68,6 +69,36 @@ def test_the_caret_stands_below_the_part_that_matters(failing: Result) -> None:
     caret = lines[at + 1].index("^")
     assert lines[at][caret:].startswith("%1")
     assert lines[at + 1].count("^") == 2
+
+
+def test_the_caret_is_on_the_screen_wherever_it_stands_in_the_op(failing: Result) -> None:
+    """The padding of a view stands far behind the op's name, and the path before it may be long."""
+    types = "partition_view<tile=(64x64), padding_value = neg_inf, tensor_view<?x?xf16, strides=[?,1]>>"
+    text = f"%tile, %token = load_view_tko weak %pview[%block, %zero] token = %0 : {types}"
+    start = text.index("padding_value")
+    finding = failing.findings[0]
+    assert finding.reference is not None
+    place = finding.reference._replace(
+        text=text, op="load_view_tko", part="padding", mark=(start, start + len("padding_value = neg_inf"))
+    )
+    one = failing._replace(findings=[finding._replace(reference=place)])
+    for path in ("a.mlir", "kernels/softmax/reference.g.mlir", "long/" * 30 + "a.mlir"):
+        side = one.reference._replace(path=path)
+        lines = render_text(one._replace(reference=side)).splitlines()
+        at = next(i for i, line in enumerate(lines) if "padding_value" in line)
+        caret = lines[at + 1].index("^")
+        assert lines[at][caret:].startswith("padding_value = neg_inf")
+        assert len(lines[at]) <= LINE
+        assert len(lines[at + 1]) <= LINE
+        assert any(f"{path}:11:3" in line for line in lines[at - 1 : at + 1])
+
+
+def test_both_quotes_of_a_finding_begin_in_one_column(failing: Result) -> None:
+    for path in ("a.mlir", "long/" * 30 + "a.mlir"):
+        side = failing.reference._replace(path=path)
+        lines = render_text(failing._replace(reference=side)).splitlines()
+        columns = {line.index("%4 = store_ptr_tko") for line in lines if "%4 = store_ptr_tko" in line}
+        assert len(columns) == 1
 
 
 def test_one_defect_fits_one_screen(failing: Result) -> None:

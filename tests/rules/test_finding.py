@@ -62,7 +62,7 @@ def test_an_approximation_of_its_own_is_worse_than_one_that_is_missing(
 def test_values_of_the_difference_reach_the_templates_of_nothing_else() -> None:
     """Braces in a value are text, not a template."""
     found = finding(difference("constant/value", "{actual}", "{0.__class__}"))
-    assert found.message == "constant {0.__class__}; in the reference {actual}"
+    assert found.message == "the constant is {0.__class__}; in the reference {actual}"
 
 
 def test_names_the_op_and_the_line_of_the_source() -> None:
@@ -74,8 +74,8 @@ def test_names_the_op_and_the_line_of_the_source() -> None:
 """
     op = next(iter(parse_text(text).entries[0].inner()))
     site = Site(op, "k")
-    found = finding(Difference("float-mode/ftz", site, site, "flush_to_zero", "not flush_to_zero"))
-    assert found.message == "exp is not flush_to_zero; in the reference flush_to_zero"
+    found = finding(Difference("float-mode/ftz", site, site, "flush_to_zero", "subnormals kept"))
+    assert found.message == "exp keeps subnormals; in the reference it flushes subnormals to zero"
     assert found.fix.endswith(" at softmax.rs:58")
 
 

@@ -112,6 +112,25 @@ def test_ignored_findings_are_counted_and_keep_the_verdict_from_a_plain_pass() -
     assert verdict(found(), policy=Policy(selection=Selection(select=("scan",)))) == "PASS_WITH_NOTES"
 
 
+def test_what_only_a_waiver_lets_pass_is_said_first() -> None:
+    waivers = (Waiver("mask/*", "known"),)
+    one = judge([found()], Policy(waivers=waivers))
+    assert one.why == "1 critical finding waived; no other difference that can change results was found"
+    more = judge([found(), found(), found(impact="hint")], Policy(waivers=waivers), notes=2)
+    assert more.why == (
+        "2 critical findings waived; no other difference that can change results was found; "
+        "2 notes, 1 warning waived"
+    )
+    ignored = judge([found(), found("scan/axis", "hint")], Policy(selection=Selection(ignore=("mask",))))
+    assert ignored.why == (
+        "1 critical finding ignored; no other difference that can change results was found; 1 warning"
+    )
+    both = Policy(waivers=waivers, selection=Selection(ignore=("mask",)))
+    assert judge([found()], both).why.startswith("1 critical finding ignored; no other ")
+    harmless = judge([found(impact="hint")], Policy(waivers=waivers))
+    assert harmless.why == "no difference that can change results was found; 1 warning waived"
+
+
 class TestWaivers:
     def waive(self, *waivers: Waiver, today: date | None = None, entry: str = "softmax_entry") -> Judgement:
         return judge([found(entry=entry)], Policy(waivers=waivers, today=today), entries=(entry,))

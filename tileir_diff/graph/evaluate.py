@@ -301,6 +301,7 @@ class Evaluator:
                 self._set(op, value, index)
             return
         loop = self._open_loop(op, lower, step, trip)
+        loop.upper = upper
         self.env[block.args[0]] = terms.add(lower, terms.mul(step, terms.atom(loop.iteration)))
         self._run_loop(op, loop, block.args[1:], inits, block)
 
@@ -373,6 +374,7 @@ class Evaluator:
         if loop.trip is None:
             loop.exit = terms.disjunction([guard for guard, _ in breaks]) if breaks else terms.false
         self._close_forms(loop, first_effect, first_loop)
+        self._over_tiles(loop, first_effect, first_loop)
         self._finish_loop(loop)
         results: list[Any] = []
         for index, result in enumerate(op.results):
@@ -455,6 +457,46 @@ class Evaluator:
                     carry.next = terms.under(carry.next, stay)
                 for effect in self.kernel.effects[first_effect:]:
                     effect.map(lambda term: terms.under(term, stay))
+
+    def _over_tiles(self, loop: Loop, first_effect: int, first_loop: int) -> None:
+        """A loop from the block's index in steps of the grid size is, over all blocks, a loop over all tiles.
+
+        Only where nothing is carried and the body depends on block and iteration through that index alone.
+        """
+        terms = self.terms
+        axis = next((a for a in range(3) if loop.lower == terms.atom(terms.leaf("block", a))), None)
+        if axis is None or loop.upper is None or any(c.leaf not in loop.closed for c in loop.carries):
+            return
+        size = self.grid[axis]
+        grid = terms.const(size) if size is not None else terms.atom(terms.leaf("grid", axis))
+        if loop.step != grid:
+            return
+        block = terms.leaf("block", axis)
+        at_first: dict[Term, Term] = {loop.iteration: terms.zero}
+        onward = {block: terms.add(terms.atom(block), terms.mul(grid, terms.atom(loop.iteration)))}
+        for term in self._terms_inside(first_effect, first_loop):
+            if terms.symbols[term] & {block, loop.iteration}:
+                if substitute_carries(terms, substitute_carries(terms, term, at_first, {}), onward, {}) != term:
+                    return
+        self.uid += 1
+        tile = terms.leaf("iter", self.side, self.uid)
+        self._set_iteration_range(tile, loop.upper)
+        self._substitute(loop, at_first, first_effect, first_loop)
+        self._substitute(loop, {block: terms.atom(tile)}, first_effect, first_loop)
+        loop.iteration, loop.stride = tile, loop.step
+        loop.lower, loop.step, loop.trip = terms.zero, terms.one, loop.upper
+
+    def _terms_inside(self, first_effect: int, first_loop: int) -> list[Term]:
+        """All terms of the effects and loops of a body."""
+        found: list[Term | None] = []
+        for effect in self.kernel.effects[first_effect:]:
+            found += [effect.guard, effect.pointer, effect.mask, effect.padding, effect.result]
+            found += [*effect.values, *effect.coordinates]
+        for inner in self.kernel.loops[first_loop:]:
+            found += [inner.lower, inner.step, inner.trip, inner.exit]
+            for carry in inner.carries:
+                found += [carry.init, carry.next]
+        return [term for term in found if term is not None]
 
     def _substitute(self, loop: Loop, mapping: Mapping[Term, Term], first_effect: int, first_loop: int) -> None:
         memo: dict[Term, Term] = {}

@@ -24,6 +24,9 @@ class Loop:
     lower: Term
     step: Term
     trip: Term | None
+    upper: Term | None = None
+    stride: Term | None = None
+    """The step as written, where the loop was one over the grid and is taken as one over all tiles."""
     carries: list[Carry] = field(default_factory=list)
     exit: Term | None = None
     """For ``loop``: the predicate, over carries and iteration, under which the iteration leaves the loop."""

@@ -190,7 +190,7 @@ class Unifier:
             for a, b in zip((*ref.extents, *ref.strides), (*gen.extents, *gen.strides), strict=False):
                 self.unify(a, b)
         for loop_a, loop_b in zip(ref.loops, gen.loops, strict=False):
-            self.unify(loop_a.step, loop_b.step)
+            self.unify(loop_a.stride or loop_a.step, loop_b.stride or loop_b.step)
             if loop_a.trip is not None and loop_b.trip is not None:
                 self.unify(loop_a.trip, loop_b.trip)
         for a, b in ((ref.pointer, gen.pointer), (ref.mask, gen.mask), (ref.guard, gen.guard)):

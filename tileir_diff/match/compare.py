@@ -203,7 +203,7 @@ def _beyond_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions
         attempt = _search(terms, ref_entry, gen_entry, free, UNKNOWN_GRID, UNKNOWN_GRID)
         if attempt.match.score[:2] == (0, 0) and not attempt.match.score[2]:
             return
-        pairs = [pair for pair in (*attempt.match.pairs, *attempt.match.loads) if not pair.equal]
+        pairs = (*attempt.match.pairs, *attempt.match.loads)
         if any(_witnessed(attempt.reference, pair) for pair in pairs):
             told = {id(d.generated.op) for d in result.differences if d.generated is not None}
             for difference in _explain(attempt).differences:
@@ -225,6 +225,10 @@ def _witnessed(kernel: Kernel, pair: EffectPair) -> bool:
     """Whether values exist for which the two accesses differ in address, lanes or number."""
     terms = kernel.terms
     ref, gen = pair.reference, pair.generated
+    if pair.equal and ref.effect.padding == gen.effect.padding:
+        return False
+    if ref.effect.padding != gen.effect.padding and ref.condition == gen.condition:
+        return differ(terms, ref.condition, terms.true) is not None
     if len(ref.trips) == len(gen.trips):
         if any(differ(terms, a, b) for a, b in zip(ref.trips, gen.trips, strict=True)):
             return True

@@ -32,6 +32,8 @@ def _assignments(terms: Terms, symbols: list[Term]) -> Iterator[dict[Term, int]]
             state = (state * 1103515245 + 12345) % (1 << 31)
             low, high = terms.range(symbol)
             start = 0 if low is None else low
+            if terms.kind[symbol] == "arg" and start < 1 and (high is None or high >= 1):
+                start = 1  # sizes, mostly
             stop = start + 5000 if high is None else min(high, start + 5000)
             kind = terms.kind[symbol]
             if kind == "arg":

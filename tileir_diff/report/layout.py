@@ -106,7 +106,7 @@ def argument_lines(arguments: list[Argument], width: int = WIDTH) -> list[str]:
     return lines
 
 
-_LAST = ("reference has values", "generated has values", "reference only", "generated only")
+_LAST = ("reference values", "generated values", "reference only", "generated only")
 
 
 def _rank(title: str) -> int:
@@ -122,9 +122,9 @@ def _argument(argument: Argument) -> tuple[str, str]:
     if not reference:
         return "generated only", generated
     if NUMBER.match(generated):
-        return "reference has values", f"{reference} = {generated}"
+        return "reference values", f"{reference} = {generated}"
     if NUMBER.match(reference):
-        return "generated has values", f"{generated} = {reference}"
+        return "generated values", f"{generated} = {reference}"
     return HOW.get(argument.how, argument.how), f"{reference} = {generated}"
 
 

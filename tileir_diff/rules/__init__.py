@@ -59,7 +59,7 @@ NO_OPINION = Detail(
     impact="logic",
     message="{op}: {actual} where the reference has {expected}",
     effect="not classified: taken as able to change ordinary results until shown otherwise",
-    fix="make the generated kernel read like the reference{at}",
+    fix="make the generated kernel{at} read like the reference",
 )
 """For a detail that its family does not list. Unknown is loud: the worst impact."""
 

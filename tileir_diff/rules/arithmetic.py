@@ -38,7 +38,7 @@ DETAILS: Mapping[str, Detail] = {
         impact="ulp",
         message="computes {actual}; the reference {expected}",
         effect="the same sum or product in another order: it rounds otherwise",
-        fix="write it in the reference's order{at}: {expected}",
+        fix="write it{at} in the reference's order: {expected}",
     ),
     "extra": Detail(
         impact="logic",
@@ -50,7 +50,7 @@ DETAILS: Mapping[str, Detail] = {
         impact="precision",
         message="rounds elsewhere: {actual}; the reference {expected}",
         effect="intermediate values have other types than in the reference, and round otherwise",
-        fix="convert where the reference does{at}: {expected}",
+        fix="convert{at} where the reference does: {expected}",
     ),
     "missing": Detail(
         impact="logic",
@@ -62,7 +62,7 @@ DETAILS: Mapping[str, Detail] = {
         impact="logic",
         message="not proven equal: {actual} and, in the reference, {expected}",
         effect="unknown: the two may be equal for all inputs, or not",
-        fix="write it as the reference does{at}, or give launch facts with --launch",
+        fix="write it{at} as the reference does, or give launch facts with --launch",
     ),
     "op": Detail(
         impact="logic",
@@ -80,7 +80,7 @@ DETAILS: Mapping[str, Detail] = {
         impact="logic",
         message="computes {actual}; the reference {expected}",
         effect="another formula for the same function; it rounds, overflows or treats NaN otherwise",
-        fix="use the reference's formula{at}: {expected}",
+        fix="write it{at} by the reference's formula: {expected}",
     ),
 }
 
@@ -88,7 +88,7 @@ REPLACED = Detail(
     impact="logic",
     message="{actual} where the reference has {expected}",
     effect="another result for ordinary input",
-    fix="write it as the reference does{at}: {expected}",
+    fix="write it{at} as the reference does: {expected}",
 )
 
 

@@ -61,7 +61,7 @@ CHOSEN = Detail(
     impact="logic",
     message="computes {actual}; the reference {expected}",
     effect="another value is chosen in some cases",
-    fix="choose as the reference does{at}: {expected}",
+    fix="choose{at} as the reference does: {expected}",
 )
 
 

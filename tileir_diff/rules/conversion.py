@@ -65,7 +65,7 @@ REPLACED = Detail(
     impact="precision",
     message="{actual} where the reference has {expected}",
     effect="a value is converted otherwise",
-    fix="convert as the reference does{at}: {expected}",
+    fix="convert{at} as the reference does: {expected}",
 )
 
 

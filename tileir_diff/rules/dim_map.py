@@ -33,11 +33,11 @@ DETAILS: Mapping[str, Detail] = {
         impact="logic",
         message="the {op} has {actual}; in the reference {expected}",
         effect="the tile is transposed",
-        fix="map the dimensions as the reference does{at}: {expected}",
+        fix="map the dimensions{at} as the reference does: {expected}",
         fixes={
             "cutile-rust": "pass the dim map of the reference to `make_partition_view`{at} "
             "(`const_array![..]`, or `dim_map::Identity`): {expected}",
-            "cutile-python": "pass `order=` as in the reference{at}: {expected}",
+            "cutile-python": "pass `order=`{at} as in the reference: {expected}",
         },
     ),
 }

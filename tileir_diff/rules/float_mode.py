@@ -48,13 +48,13 @@ DETAILS: Mapping[str, Detail] = {
         impact="edge",
         message="{op} {actual}; in the reference it {expected}",
         effect="subnormal operands and results become zero on one side only",
-        fix="set flush_to_zero as the reference does{at}",
+        fix="set flush_to_zero{at} as the reference does",
     ),
     "nan": Detail(
         impact="edge",
         message="{op} {actual}; in the reference it {expected}",
         effect="a NaN operand gives NaN on one side and the other operand on the other",
-        fix="set propagate_nan as the reference does{at}",
+        fix="set propagate_nan{at} as the reference does",
     ),
     "rounding": Detail(
         impact="ulp",

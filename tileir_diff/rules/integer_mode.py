@@ -49,7 +49,7 @@ DETAILS: Mapping[str, Detail] = {
         impact="assume",
         message="{op} promises {actual}; the reference promises {expected}",
         effect="undefined behaviour where the value wraps",
-        fix="promise no more than {expected}{at}",
+        fix="promise no more{at} than the reference: {expected}",
     ),
     "shift": Detail(
         impact="logic",
@@ -70,7 +70,7 @@ DROPPED = DETAILS["overflow"]._replace(fix="drop the overflow flag{at}")
 
 REPLACED = DETAILS["signedness"]._replace(
     message="{actual} where the reference has {expected}",
-    fix="write it as the reference does{at}: {expected}",
+    fix="write it{at} as the reference does: {expected}",
     fixes={},
 )
 

@@ -80,22 +80,22 @@ STEPPED = Detail(
     impact="logic",
     message="the loop has another step: {actual} trips; in the reference {expected}",
     effect="elements are skipped or handled twice",
-    fix="use the step of the reference{at}, which makes {expected} trips",
-    fixes={"cutile-rust": "use the step of the reference{at} with `step_by`: it makes {expected} trips"},
+    fix="step{at} as the reference does: it makes {expected} trips",
+    fixes={"cutile-rust": "step{at} as the reference does, with `step_by`: it makes {expected} trips"},
 )
 
 KIND = Detail(
     impact="logic",
     message="the loop is {actual}; in the reference {expected}",
     effect="another number of trips is made",
-    fix="write the loop as the reference does{at}",
+    fix="write the loop{at} as the reference does",
 )
 
 NESTED = Detail(
     impact="logic",
     message="runs {actual}; in the reference {expected}",
     effect="it happens another number of times",
-    fix="nest it as the reference does{at}: {expected}",
+    fix="nest it{at} as the reference does: {expected}",
 )
 
 WORDS = {

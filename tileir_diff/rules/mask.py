@@ -77,7 +77,7 @@ NARROWED = DETAILS["extra"]._replace(
 BOUNDED = DETAILS["missing"]._replace(
     message="the {op} does not stop at {expected}, as in the reference",
     effect="elements where {expected} is false are accessed",
-    fix="give the view the extents of the reference{at}, so that it ends at {expected}",
+    fix="give the view{at} the extents of the reference, so that it ends at {expected}",
     fixes={},
 )
 
@@ -92,7 +92,7 @@ CHOSEN = DETAILS["missing"]._replace(
     impact="logic",
     message="computes {actual}; the reference {expected}",
     effect="lanes take part on one side only",
-    fix="select lanes as the reference does{at}: {expected}",
+    fix="select lanes{at} as the reference does: {expected}",
     fixes={},
 )
 

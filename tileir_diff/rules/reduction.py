@@ -86,7 +86,7 @@ NEVER_NEGATIVE = DETAILS["identity"]._replace(
 
 OTHER_EXTENT = DETAILS["extent"]._replace(
     message="the reduction combines other elements than in the reference",
-    fix="reduce over the elements that the reference reduces{at}",
+    fix="reduce{at} the elements that the reference reduces",
 )
 
 OTHER_OP = DETAILS["combiner"]._replace(

@@ -43,14 +43,14 @@ DETAILS: Mapping[str, Detail] = {
         impact="hint",
         message="the {op} waits for {actual}; in the reference it does not",
         effect="cost only: accesses are serialised that may overlap in the reference",
-        fix="take the token that the reference takes{at}",
+        fix="take{at} the token that the reference takes",
     ),
     "missing": Detail(
         impact="logic",
         message="the {op} does not wait for {expected}, as it does in the reference",
         effect="the two accesses may happen in either order",
-        fix="pass it the token of {expected}, as the reference does{at}",
-        fixes={"cutile-rust": "pass it `Some(token)` of {expected}, as the reference does{at}"},
+        fix="pass it{at} the token of {expected}, as the reference does",
+        fixes={"cutile-rust": "pass it{at} `Some(token)` of {expected}, as the reference does"},
     ),
 }
 
@@ -58,7 +58,7 @@ MOVED = Detail(
     impact="logic",
     message="the {op} reads before or after other writes of the array than in the reference",
     effect="the value that it reads may be older or newer than in the reference",
-    fix="read where the reference reads, between the same writes of the array{at}",
+    fix="read{at} between the same writes of the array as the reference",
 )
 
 

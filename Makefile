@@ -22,7 +22,7 @@ test: lint types unit
 
 lint: setup
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check tileir_diff tests
+	$(BIN)/ruff format --check .
 
 types: setup
 	$(BIN)/pyright

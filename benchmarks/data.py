@@ -63,7 +63,9 @@ def pairs(folders: list[Path], sample: int | None = None, seed: int = 0) -> list
             if not generated.exists():
                 continue
             meta_file, launch = home / "meta.json", home / "launch.json"
-            meta = json.loads(meta_file.read_text(encoding="utf-8")) if meta_file.exists() else {}
+            meta: dict[str, Any] = (
+                json.loads(meta_file.read_text(encoding="utf-8")) if meta_file.exists() else {}
+            )
             found.append(Pair(home.name, reference, generated, meta, launch if launch.exists() else None))
         found += _own_pairs(folder)
     if sample is not None and sample < len(found):
@@ -80,7 +82,7 @@ def _own_pairs(folder: Path) -> list[Pair]:
         for side, launch in (("rs", "launch.json"), ("cpp", "launch.cpp.json")):
             generated, launch_file = home / f"{side}.mlir", home / launch
             if generated.exists() and (home / "py.mlir").exists():
-                meta = {"class": "same", "op": home.name, "why": []}
+                meta: dict[str, Any] = {"class": "same", "op": home.name, "why": []}
                 known = launch_file if launch_file.exists() else None
                 found.append(Pair(f"{home.name}-{side}", home / "py.mlir", generated, meta, known))
     return found

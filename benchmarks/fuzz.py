@@ -24,6 +24,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -307,14 +308,13 @@ def keep(folder: Path | None, wrong: str, data: bytes) -> None:
 def guided(seeds: list[bytes], extra: list[str]) -> int:
     """Runs atheris with its own arguments, `extra`. Ends the process itself."""
     try:
-        import atheris  # pyright: ignore[reportMissingImports]
+        atheris: Any = import_module("atheris")
     except ImportError:
         print("atheris is not installed", file=sys.stderr)
         return 2
     with atheris.instrument_imports(include=["tileir_diff"]):
-        import tileir_diff.dialect.builder
-        import tileir_diff.dialect.verifier
-        import tileir_diff.match  # noqa: F401
+        for name in ("dialect.builder", "dialect.verifier", "match"):
+            import_module(f"tileir_diff.{name}")
     target = Target(seeds[0])
 
     def one(data: bytes) -> None:

@@ -52,7 +52,7 @@ class Outcome:
     seconds: float = 0.0
     obligations: tuple[str, ...] = ()
     not_checked: tuple[str, ...] = ()
-    extra: dict[str, object] = field(default_factory=dict)
+    extra: dict[str, object] = field(default_factory=lambda: dict[str, object]())
 
     @property
     def critical(self) -> list[Found]:

@@ -18,12 +18,13 @@ import random
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import Pair, default_folder, dumps, pairs, re_exports
 from benchmarks.judge import Found, Outcome, judge_texts
-from benchmarks.mutate import DEFECT, HARMLESS, HINT, Mutant, Rejects, mutants
+from benchmarks.mutate import DEFECT, HARMLESS, HINT, MODES, UNSEEN, Mutant, Rejects, mutants
 from benchmarks.notes import supported
 from benchmarks.tally import Tally
 
@@ -222,6 +223,13 @@ class Scorer:
             rejects=self.rejects,
             screen=screen,
         ):
+            if (
+                launch is not None
+                and screen is None
+                and mutant.kind not in UNSEEN | MODES
+                and mutant.cls == DEFECT
+            ):
+                mutant = replace(mutant, doubt="not run with this launch, which may hide it")
             outcome = judge_texts(reference, mutant.text, launch)
             if mutant.cls == DEFECT:
                 self._defect(mutant, outcome, base, name)
@@ -265,7 +273,9 @@ class Scorer:
                 self._keep(mutant, name)
 
     def _hint(self, mutant: Mutant, outcome: Outcome, base: Outcome, name: str) -> None:
-        row = self.hints.row(mutant.kind + (" (doubtful)" if mutant.doubt else ""))
+        # The other side of a pair may promise no more than what is left.
+        doubtful = mutant.doubt or (self.pair_class and mutant.kind.startswith("div-by"))
+        row = self.hints.row(mutant.kind + (" (doubtful)" if doubtful else ""))
         fresh = new_findings(outcome, base, mutant)
         warned = [finding for finding in fresh if finding.severity == "warn"]
         critical = [finding for finding in fresh if finding.severity == "critical"]

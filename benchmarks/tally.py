@@ -12,7 +12,7 @@ class Row:
     """Counts of one kind, and what went wrong, in the order in which it was met."""
 
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    failures: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=lambda: list[str]())
 
     def add(self, **flags: bool) -> None:
         self.counts["n"] += 1

@@ -13,6 +13,8 @@ from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import GatherScatterView, Ptr, Scalar, StridedView, TensorView, Tile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from xdsl.ir import Block, SSAValue
 
 FAR = 1 << 40
@@ -248,9 +250,10 @@ def _cmpi(op: TileOp, env: Environment, where: Place) -> None:
 
 def _cmpf(op: TileOp, env: Environment, where: Place) -> None:
     lhs, rhs = env[op.operands[0]], env[op.operands[1]]
-    result = COMPARE[op.get("predicate")](lhs, rhs)
-    nan = np.isnan(lhs) | np.isnan(rhs)
-    env[op.results[0]] = np.where(nan, op.get("ordering") == "unordered", result).astype(np.int64)
+    result: Array = COMPARE[op.get("predicate")](lhs, rhs)
+    nan: Array = np.isnan(lhs) | np.isnan(rhs)
+    unordered: Array = np.full_like(nan, op.get("ordering") == "unordered")
+    env[op.results[0]] = np.where(nan, unordered, result).astype(np.int64)
 
 
 def _divide(lhs: Array, rhs: Array, rounding: str) -> Array:
@@ -296,27 +299,9 @@ def _integer(op: TileOp, env: Environment, where: Place) -> None:
     env[op.results[0]] = wrap(np.asarray(result, np.int64), bits)
 
 
-INTEGER: dict[str, Any] = {
-    "addi": lambda a, b: a + b,
-    "subi": lambda a, b: a - b,
-    "muli": lambda a, b: a * b,
-    "andi": lambda a, b: a & b,
-    "ori": lambda a, b: a | b,
-    "xori": lambda a, b: a ^ b,
-    "shli": lambda a, b: a << np.clip(b, 0, 63),
+UNARY: dict[str, Callable[[Any], Any]] = {
     "negi": lambda a: -a,
-    "absi": lambda a: np.abs(a),
-}
-
-FLOAT: dict[str, Any] = {
-    "addf": lambda a, b: a + b,
-    "subf": lambda a, b: a - b,
-    "mulf": lambda a, b: a * b,
-    "divf": lambda a, b: a / b,
-    "remf": lambda a, b: np.fmod(a, b),
-    "fma": lambda a, b, c: a * b + c,
-    "maxf": lambda a, b: np.fmax(a, b),
-    "minf": lambda a, b: np.fmin(a, b),
+    "absi": np.abs,
     "exp": np.exp,
     "exp2": np.exp2,
     "sqrt": np.sqrt,
@@ -333,10 +318,34 @@ FLOAT: dict[str, Any] = {
     "negf": lambda a: -a,
     "ceil": np.ceil,
     "floor": np.floor,
-    "fpowf": lambda a, b: np.power(a, b),
-    "fpowi": lambda a, b: np.power(a, b),
+}
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "addi": lambda a, b: a + b,
+    "subi": lambda a, b: a - b,
+    "muli": lambda a, b: a * b,
+    "andi": lambda a, b: a & b,
+    "ori": lambda a, b: a | b,
+    "xori": lambda a, b: a ^ b,
+    "shli": lambda a, b: a << np.clip(b, 0, 63),
+    "addf": lambda a, b: a + b,
+    "subf": lambda a, b: a - b,
+    "mulf": lambda a, b: a * b,
+    "divf": lambda a, b: a / b,
+    "remf": np.fmod,
+    "maxf": np.fmax,
+    "minf": np.fmin,
+    "fpowf": np.power,
+    "fpowi": np.power,
     "atan2": np.arctan2,
 }
+
+TERNARY: dict[str, Callable[[Any, Any, Any], Any]] = {"fma": lambda a, b, c: a * b + c}
+
+ALL: dict[str, Callable[..., Any]] = {**UNARY, **BINARY, **TERNARY}
+INTEGERS = ("addi", "subi", "muli", "andi", "ori", "xori", "shli", "negi", "absi")
+INTEGER = {name: ALL[name] for name in INTEGERS}
+FLOAT = {name: function for name, function in ALL.items() if name not in INTEGERS}
 
 
 def _modes(op: TileOp) -> float:
@@ -378,7 +387,7 @@ def _cat(op: TileOp, env: Environment, where: Place) -> None:
 def _extract(op: TileOp, env: Environment, where: Place) -> None:
     source = env[op.operands[0]]
     sizes = shape_of(op.results[0])
-    slices = []
+    slices: list[slice] = []
     for size, length, index in zip(sizes, source.shape, op.group("index"), strict=True):
         at = int(env[index]) % max(1, length // size)
         slices.append(slice(at * size, (at + 1) * size))
@@ -387,7 +396,7 @@ def _extract(op: TileOp, env: Environment, where: Place) -> None:
 
 def _insert(op: TileOp, env: Environment, where: Place) -> None:
     source, target = env[op.operands[0]], np.array(env[op.operands[1]])
-    slices = []
+    slices: list[slice] = []
     for size, length, index in zip(source.shape, target.shape, op.group("index"), strict=True):
         at = int(env[index]) % max(1, length // size)
         slices.append(slice(at * size, (at + 1) * size))

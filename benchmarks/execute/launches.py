@@ -8,6 +8,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.execute.kernel import element_of
 from benchmarks.execute.memory import Memory
 from tileir_diff.dialect.attributes import Bounded, DivBy
 from tileir_diff.dialect.ir import TileOp
@@ -107,7 +108,7 @@ def invented(entry: TileOp, seed: int) -> Launch | None:
             step = max(step, strides[at] * shape[at])
         arguments += [*shape, *strides]
         if pointer is not None and rank:
-            bits = pointer.type.element.pointee.bits  # type: ignore[attr-defined]
+            bits = element_of(pointer).bits
             sizes.append((number, max(1, step) * max(8, bits) // 8))
         for scalar in members[2 * rank :]:
             type_ = scalar.type
@@ -138,9 +139,8 @@ def _groups(parameters: list[SSAValue]) -> list[tuple[SSAValue | None, list[SSAV
             groups[-1][1].append(parameter)
     found: list[tuple[SSAValue | None, list[SSAValue], int]] = []
     for pointer, members in groups:
-        whole = [
-            member for member in members if member.type.element.is_int and member.type.element.bits >= 32
-        ]  # type: ignore[attr-defined]
+        elements = [(member, element_of(member)) for member in members]
+        whole = [member for member, element in elements if element.is_int and element.bits >= 32]
         rank = len(whole) // 2 if pointer is not None and len(whole) == len(members) else 0
         if pointer is not None or members:
             found.append((pointer, members, rank))

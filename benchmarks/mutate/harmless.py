@@ -73,7 +73,7 @@ def rename(context: Context) -> Iterator[Change]:
 @per_dump("same.prefix", HARMLESS)
 def prefix(context: Context) -> Iterator[Change]:
     """`cuda_tile.` before each op."""
-    edits = []
+    edits: list[Edit] = []
     for _, op in context.ops:
         if op.text:
             parts = context.parts(op)
@@ -289,7 +289,7 @@ def into_loop(context: Context, op: TileOp) -> Iterator[Change]:
 @per_dump("same.tokens", HARMLESS)
 def tokens(context: Context) -> Iterator[Change]:
     """Loads of arrays that nobody writes get a token of their own."""
-    written = set()
+    written: set[object] = set()
     for _, op in context.ops:
         if ("store" in op.short or "atomic" in op.short) and op.short.endswith("tko"):
             written.add(base_of(context, op))

@@ -10,7 +10,7 @@ from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import TOKEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 EFFECTS = frozenset(
     {
@@ -97,8 +97,8 @@ class Liveness:
         argument = above.regions[0].block.args[index + (1 if above.short == "for" else 0)]
         return argument in self.values or (above.short == "for" and above.results[index] in self.values)
 
-    def _all(self, values: object) -> None:
-        for value in values:  # type: ignore[attr-defined]
+    def _all(self, values: Iterable[SSAValue]) -> None:
+        for value in values:
             if value.type != TOKEN and value not in self.values:
                 self.values.add(value)
                 self._todo.append(value)

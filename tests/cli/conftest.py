@@ -55,7 +55,8 @@ def rules_found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[CompareOp
         def compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -> Comparison:
             seen.append(options)
             sites = [Site(list(module.entries[0].inner())[1], "k_entry") for module in (reference, generated)]
-            differences = [Difference(rule, *sites, "this", "that") for rule in rules]
+            reference_site, generated_site = sites
+            differences = [Difference(rule, reference_site, generated_site, "this", "that") for rule in rules]
             return Comparison([("k_entry", "k_entry", 1.0)], [], differences, [], list(obligations), [], [])
 
         monkeypatch.setattr(import_module("tileir_diff.match.compare"), "compare", compare)

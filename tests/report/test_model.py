@@ -75,7 +75,7 @@ def test_json_has_the_fields_of_the_contract(failing: result.Result) -> None:
 
 
 def test_the_mark_is_the_part(failing: result.Result) -> None:
-    marks = []
+    marks: list[str] = []
     for finding in failing.findings:
         for place in (finding.reference, finding.generated):
             if place is not None and place.mark is not None:

@@ -93,6 +93,17 @@ def test_the_caret_is_on_the_screen_wherever_it_stands_in_the_op(failing: Result
         assert any(f"{path}:11:3" in line for line in lines[at - 1 : at + 1])
 
 
+def test_a_long_fix_is_wrapped_below_itself(failing: Result) -> None:
+    finding = failing.findings[0]._replace(fix="mask it " * 40 + "now", effect="")
+    lines = render_text(failing._replace(findings=[finding])).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("  fix "))
+    end = next(i for i in range(at, len(lines)) if not lines[i])
+    start = lines[at].index("mask")
+    assert " ".join(line[start:] for line in lines[at:end]) == finding.fix
+    assert all(len(line) <= LINE and not line[:start].strip() for line in lines[at + 1 : end])
+    assert end - at == 4
+
+
 def test_both_quotes_of_a_finding_begin_in_one_column(failing: Result) -> None:
     for path in ("a.mlir", "long/" * 30 + "a.mlir"):
         side = failing.reference._replace(path=path)

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
 
 GRID_MAX = (2**31 - 1, 65535, 65535)
+INDEX_ATOMS = frozenset({
+    "arg", "block", "grid", "lane", "iter", "carry", "at", "div", "tdiv", "min", "max", "ite", "b2i", "loop_result", "mul",
+})
+INDEX_SYMBOLS = frozenset({"arg", "block", "grid", "lane", "iter", "carry"})
 HASH_FACTOR = 1 << 16
 """A constant factor from here on is hash arithmetic, which wraps on purpose; smaller ones are index arithmetic."""
 
@@ -78,6 +82,8 @@ class Evaluator:
         self.exits: list[list[tuple[str, Term, tuple[Any, ...]]]] = []
         self.live = terms.true
         self.stored: dict[Term, int] = {}
+        self.polls: dict[Term | None, int] = {}
+        self.written_in: dict[int, frozenset[Term]] = {}
         self.uid = 0
         self.stored_bases: frozenset[Term] = frozenset()
 
@@ -437,10 +443,13 @@ class Evaluator:
                 if carry.next == current:
                     mapping[carry.leaf] = carry.init
                     continue
-                if self._sort(carry.value) != "int" or current != terms.atom(carry.leaf):
+                own = terms.single(current)
+                if own is not None and terms.kind[own] == "at":
+                    own = terms.args[own][0]
+                if self._sort(carry.value) != "int" or own != carry.leaf:
                     continue
                 step = terms.sub(carry.next, current)
-                if terms.symbols[step] & inside or any(terms.kind[s] == "lane" for s in terms.symbols[step]):
+                if terms.symbols[step] & inside:
                     continue
                 mapping[carry.leaf] = terms.add(carry.init, terms.mul(step, terms.atom(loop.iteration)))
             if not mapping:
@@ -449,8 +458,9 @@ class Evaluator:
             self._substitute(loop, mapping, first_effect, first_loop)
         if loop.trip is None and loop.exit is not None:
             trip = self._counted(loop)
-            if trip is not None:
-                stay = terms.conjuncts(terms.negate(loop.exit))
+            stay = terms.conjuncts(terms.negate(loop.exit))
+            above = [e for e in self.kernel.effects[first_effect:] if not terms.implies(terms.conjuncts(e.guard), terms.negate(loop.exit))]
+            if trip is not None and not above:
                 loop.trip = trip
                 self._set_iteration_range(loop.iteration, trip)
                 for carry in loop.carries:
@@ -638,7 +648,7 @@ class Evaluator:
         terms = self.terms
         if leaf in loop.closed:
             assert loop.trip is not None
-            return terms.subst(loop.closed[leaf], {loop.iteration: loop.trip})
+            return terms.subst(loop.closed[leaf], {loop.iteration: terms.maximum((terms.zero, loop.trip))})
         colour = terms.args[loop.canonical[leaf]][0]
         self.kernel.loop_results.setdefault(colour, (loop, index))
         return self._result_node(loop, colour, result)
@@ -654,7 +664,7 @@ class Evaluator:
             if value == self.env.get(carry.value) and loop.trip is not None:
                 return self._loop_result(loop, carry.leaf, carry.index, result)
         if loop.trip is not None and not terms.symbols[value] & {carry.leaf for carry in loop.carries}:
-            return terms.subst(value, {loop.iteration: loop.trip})
+            return terms.subst(value, {loop.iteration: terms.maximum((terms.zero, loop.trip))})
         closed = self._closed_lanes(value, result)
         colour = terms.node("colour", ("exit_value",), (self._subst_carries(closed, loop.canonical, {}),))
         self.kernel.loop_results.setdefault(colour, (loop, index))
@@ -818,7 +828,17 @@ class Evaluator:
                 factor = terms.value(a) if terms.value(a) is not None else terms.value(b)
                 if factor is not None and abs(factor) >= HASH_FACTOR and terms.value(term) is None:
                     term = self._wrapped(term, op)
-        self._set(op, self._wrap_constant(term, op))
+        self._set(op, self._in_width(term, op))
+
+    def _in_width(self, term: Term, op: TileOp) -> Term:
+        """A result that wraps where it must: constants, and data whose range is wider than the type.
+
+        Index arithmetic (parameters, block and loop indices, lanes) is taken not to wrap; where that is used, when the
+        value is widened, it is said.
+        """
+        if self.terms.value(term) is not None:
+            return self._wrap_constant(term, op)
+        return term if self._index_like(term) else self._wrapped(term, op)
 
     def _bits(self, value: SSAValue) -> int:
         return value.type.element.bits  # type: ignore[attr-defined]
@@ -829,7 +849,7 @@ class Evaluator:
         low, high = terms.range(term)
         if low is not None and high is not None and low >= -(1 << (bits - 1)) and high < 1 << (bits - 1):
             return term
-        return terms.atom(terms.node("wrap", (bits,), (term,)))
+        return terms.wrap(bits, term)
 
     def _wrap_constant(self, term: Term, op: TileOp) -> Term:
         """Constants, and values whose range is known and too wide, wrap like the hardware."""
@@ -842,7 +862,7 @@ class Evaluator:
         return term
 
     def _negi(self, op: TileOp) -> None:
-        self._set(op, self._wrap_constant(self.terms.scale(self._get(op.one("source")), -1), op))
+        self._set(op, self._in_width(self.terms.scale(self._get(op.one("source")), -1), op))
 
     def _divi(self, op: TileOp) -> None:
         terms = self.terms
@@ -967,7 +987,7 @@ class Evaluator:
             if op.short == "shli":
                 low, high = terms.range(a)
                 if low is not None and high is not None and amount <= 16:
-                    self._set(op, self._wrap_constant(terms.mul(a, factor), op))
+                    self._set(op, self._in_width(terms.mul(a, factor), op))
                     return
             elif op.get("signed") == "signed" or terms.nonneg(a):
                 self._set(op, terms.floordiv(a, factor))
@@ -1042,11 +1062,13 @@ class Evaluator:
             self.kernel.assumptions.setdefault("index arithmetic fits i32 where it is narrowed to it")
             self._set(op, a)
             return
-        self._set(op, terms.atom(terms.node("wrap", (bits,), (a,))))
+        self._set(op, terms.wrap(bits, a))
 
     def _index_like(self, term: Term) -> bool:
         terms = self.terms
-        return all(terms.kind[s] in ("arg", "block", "grid", "lane", "iter") for s in terms.symbols[term])
+        if any(terms.kind[a] not in INDEX_ATOMS for a in terms.args[term] if terms.kind[term] == "poly"):
+            return False
+        return all(terms.kind[s] in INDEX_SYMBOLS for s in terms.symbols[term])
 
     def _unary_int(self, op: TileOp) -> None:
         a = self._get(op.one("source"))
@@ -1299,7 +1321,20 @@ class Evaluator:
         self.kernel.effects.append(effect)
         return effect
 
-    def _epoch(self, base: Term | None) -> int:
+    def _writes(self, loop: Loop, base: Term | None) -> bool:
+        """Whether the body of a loop writes the array."""
+        known = self.written_in.get(loop.uid)
+        if known is None:
+            roots: set[Term] = set()
+            for op in loop.op.walk():
+                group = _POINTER_GROUP.get(getattr(op, "short", ""))
+                if group is not None and op.short not in ("load_ptr_tko", "load_view_tko"):  # type: ignore[attr-defined]
+                    root = self._pointer_root(op.one(group))  # type: ignore[attr-defined]
+                    roots.add(-1 if root is None else root)
+            known = self.written_in[loop.uid] = frozenset(roots)
+        return bool(known) and (base is None or base in known or -1 in known)
+
+    def _epoch(self, base: Term | None) -> Any:
         """How often the array was written before, as far as program order tells; -1 for an array never written."""
         if base is None:
             return sum(self.stored.values()) if self.stored_bases else -1
@@ -1316,8 +1351,18 @@ class Evaluator:
         base = self._base(pointer)
         element = str(value.type.element)  # type: ignore[attr-defined]
         sort = self._sort(value)
-        attr: tuple[Any, ...] = (element, self._epoch(base), op.get("memory_ordering"), op.get("memory_scope"))
-        memory = terms.node("mem", attr, (pointer,))
+        ordering = op.get("memory_ordering")
+        epoch = self._epoch(base)
+        moments: list[Term] = []
+        if ordering != "weak":
+            # another block may write between two such loads: each is a value of its own
+            self.polls[base] = self.polls.get(base, 0) + 1
+            epoch = (epoch, self.polls[base])
+            moments = [terms.atom(loop.iteration) for loop in self.loops]
+        elif epoch != -1:
+            moments = [terms.atom(loop.iteration) for loop in self.loops if self._writes(loop, base)]
+        attr: tuple[Any, ...] = (element, epoch, ordering, op.get("memory_scope"))
+        memory = terms.node("mem", attr, (pointer, *moments))
         self._bound_memory(memory, value)
         self.origin.setdefault(memory, op)
         loaded = terms.atom(memory) if sort == "int" else memory

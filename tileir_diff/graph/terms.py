@@ -492,6 +492,27 @@ class Terms:
                 return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
         return (None, None)
 
+    def wrap(self, bits: int, term: Term) -> Term:
+        """``term`` modulo 2^bits, as a signed number. Inner wraps of one width are undone first: they cannot matter."""
+        parts: list[tuple[Term, int]] = []
+        modulus = 1 << bits
+        for mono, coef in self.attr[term] if self.kind[term] == "poly" else (((term,), 1),):
+            coef = coef % modulus
+            product = self.one
+            for atom in mono:
+                inner = self.args[atom][0] if self.kind[atom] == "wrap" and self.attr[atom][0] == bits else self.atom(atom)
+                product = self.mul(product, inner)
+            parts.append((product, coef - modulus if coef >= modulus >> 1 else coef))
+        total = self.sum(parts)
+        low, high = self.range(total)
+        if low is not None and high is not None and low >= -(modulus >> 1) and high < modulus >> 1:
+            return total
+        value = self.value(total)
+        if value is not None:
+            value %= modulus
+            return self.const(value - modulus if value >= modulus >> 1 else value)
+        return self.atom(self._node("wrap", (bits,), (total,)))
+
     # ---- predicates ------------------------------------------------------------------------------------------
 
     def bool_const(self, value: bool) -> Term:
@@ -905,6 +926,8 @@ class Terms:
                 return self.ite(args[0], args[1], args[2], self.attr[node])
             case "f":
                 return self.float_op(self.attr[node], args)
+            case "wrap":
+                return self.wrap(self.attr[node][0], args[0])
             case "mma":
                 return self.contraction(self.attr[node], args)
             case "iop":

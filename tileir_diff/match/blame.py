@@ -433,10 +433,11 @@ class Blame:
         terms = self.terms
         pa, pb = terms.args[a][0], self.rename(terms.args[b][0])
         if pa == pb:
+            moments = [self.rename(arg) for arg in terms.args[b][1:]]
             type_a, type_b = terms.attr[a][0], terms.attr[b][0]
             if type_a != type_b:
                 return [Finding(self.make("element-type/changed", ref_op, gen_op, type_a, type_b))]
-            if terms.attr[a][2:] != terms.attr[b][2:]:
+            if terms.attr[a][2:] != terms.attr[b][2:] and list(terms.args[a][1:]) == moments:
                 return [Finding(d) for d in self.orderings(ref_op, gen_op)]
             return [Finding(self.make(
                 "token-order/changed", ref_op, gen_op, "reads before or after other writes of the array", "reads at another point"

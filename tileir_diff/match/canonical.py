@@ -66,7 +66,7 @@ def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
         return outward(terms, effect.loops, term)
 
     trips = tuple(
-        outward(terms, effect.loops[:depth], loop.trip) if loop.trip is not None else loop.canonical[-1]
+        outward(terms, effect.loops[:depth], loop.trip if loop.trip is not None else loop.canonical[-1])
         for depth, loop in enumerate(effect.loops)
     )
     mapping: dict[Term, Term] = {}

@@ -201,8 +201,13 @@ def _beyond_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions
         terms = Terms(options.disabled_equivalences)
         free = CompareOptions(entry=options.entry, disabled_equivalences=options.disabled_equivalences)
         attempt = _search(terms, ref_entry, gen_entry, free, UNKNOWN_GRID, UNKNOWN_GRID)
-        if attempt.match.score[:2] == (0, 0) and not attempt.match.score[2]:
+        if attempt.match.score == (0, 0, 0):
             return
+        constants = _refine(attempt, constants_only=True)
+        if constants is not None:
+            fixed = _evaluate(terms, ref_entry, gen_entry, constants, UNKNOWN_GRID, UNKNOWN_GRID)
+            if fixed.match.score <= attempt.match.score:
+                attempt = fixed  # a size that one side fixes, and that the launch makes equal
         pairs = (*attempt.match.pairs, *attempt.match.loads)
         if any(_witnessed(attempt.reference, pair) for pair in pairs):
             told = {id(d.generated.op) for d in result.differences if d.generated is not None}
@@ -462,10 +467,11 @@ def _named(terms: Terms, entry: TileOp, binding: list[Term | None], side: SideLa
                 binding[index] = floats.constant(terms, element.name, bits)
 
 
-def _refine(attempt: Attempt) -> Binding | None:
+def _refine(attempt: Attempt, constants_only: bool = False) -> Binding | None:
     """The binding with what unification of the matched effects adds; None when that is nothing."""
     terms = attempt.reference.terms
-    if _front_end(attempt.reference) == _front_end(attempt.generated) and attempt.binding.straight:
+    same = _front_end(attempt.reference) == _front_end(attempt.generated) and attempt.binding.straight
+    if same and not constants_only:
         return None  # the same front end and the same parameters: what differs is a difference
     unifier = arguments.Unifier(attempt.binding, attempt.reference, attempt.generated)
     for pair in (*attempt.match.loads, *attempt.match.pairs):
@@ -523,7 +529,11 @@ def _explain(attempt: Attempt) -> EntryResult:
                 result.obligations.append(line)
                 result.equivalences.append(Equivalence("host-bounds", site(reference, pair.reference.effect.op, "mask"), site(generated, pair.generated.effect.op, "mask"), f"equal while the launch keeps {blame.show(atom)}"))
         if not pair.equal:
-            found.extend(_explain_pair(blame, pair, result))
+            explained = _explain_pair(blame, pair, result)
+            if not explained:
+                ops = pair.reference.effect.op, pair.generated.effect.op
+                explained = [blame.make("arithmetic/not-proven", *ops, _describe(pair.reference.effect), "not shown to be the same")]
+            found.extend(explained)
     for item in attempt.match.only_reference:
         found.append(blame.make(_lone_rule(item.effect.kind, "missing"), item.effect.op, None, _describe(item.effect), "nothing", status="MISSING"))
     for item in attempt.match.only_generated:
@@ -545,6 +555,8 @@ def _explain(attempt: Attempt) -> EntryResult:
         if name in used[0] or name in used[1]:
             sides = [site(kernel, used[kernel.side].get(name)) for kernel in (reference, generated)]
             result.equivalences.append(Equivalence(name, sides[0], sides[1], why))
+    if len({e.base for e in reference.effects if e.base is not None}) > 1:
+        result.assumptions.append("arrays behind different pointer arguments do not overlap")
     for side, kernel in (("reference", reference), ("generated", generated)):
         result.assumptions.extend(f"{side}: {note}" for note in kernel.assumptions)
         result.not_checked.extend(
@@ -646,6 +658,8 @@ def _explain_pair(blame: Blame, pair: EffectPair, result: EntryResult) -> list[D
     if ref.effect.kind == "print":
         if ref_op.get("format") != gen_op.get("format"):
             found.append(blame.make("debug-op/changed", ref_op, gen_op, str(ref_op.get("format")), str(gen_op.get("format"))))
+    if ref.effect.kind == "assert" and ref.values == gen.values and ref_op.get("message") != gen_op.get("message"):
+        return [blame.make("runtime-check/changed", ref_op, gen_op, str(ref_op.get("message")), str(gen_op.get("message")), impact="none")]
     if ref.effect.kind == "assert" and ref.values != gen.values:
         return [blame.make("runtime-check/changed", ref_op, gen_op, blame.show(ref.values[0]), blame.show(gen.values[0]))]
     if ref.effect.element != gen.effect.element:

@@ -13,6 +13,7 @@ MEMORY = frozenset({
     "load_ptr_tko", "store_ptr_tko", "load_view_tko", "store_view_tko", "atomic_rmw_tko", "atomic_cas_tko", "atomic_red_view_tko",
 })
 
+SCALE = ("none", "hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
 MAX_PLACED = 3
 OVERFLOW_OPS = frozenset({"addi", "subi", "muli", "shli", "negi", "trunci"})
 
@@ -66,19 +67,22 @@ def place(
     harmful = [item for item in alignment.local if _matters(blame, item)]
     if not harmful:
         return None
+    if any(item.what in ("missing", "extra") and _acts(item.reference or item.generated) for item in harmful):
+        # what only feeds a lost access, check or loop goes with it
+        harmful = [i for i in harmful if i.what not in ("missing", "extra") or _acts(i.reference or i.generated)]
     harmful = _inserted(_renumbered(harmful))
     if len(harmful) > MAX_PLACED:
         return None  # not one edit: the values explain it better
     found: list[Difference] = []
+    stated = [difference.impact for difference in differences]
+    worst = max((i for i in stated if i is not None), key=SCALE.index) if None not in stated and stated else None
     for item in harmful:
         rule = _rule(item, differences)
         expected, actual = _words(blame, item)
-        impact = None
-        stated = {difference.impact for difference in differences}
-        if len(harmful) == 1 and len(stated) == 1:
-            impact = stated.pop()  # the values know better what it does
+        impact = worst  # the values know better what it does
         part = item.name if item.what in ("attribute", "operand") else None
-        status = {"missing": "MISSING", "extra": "EXTRA", "inserted": "EXTRA", "removed": "MISSING"}.get(item.what, "DIFFERS")
+        lost = item.what == "operand" and item.operand < 0 and not (item.generated and item.generated.group(item.name))
+        status = "MISSING" if lost else {"missing": "MISSING", "extra": "EXTRA", "inserted": "EXTRA", "removed": "MISSING"}.get(item.what, "DIFFERS")
         found.append(blame.make(rule, item.reference, item.generated, expected, actual, part=part, impact=impact, status=status))
     return _one_a_line(found)
 
@@ -267,7 +271,7 @@ def _matters(blame: Blame, item: Local) -> bool:
     ref, gen = item.reference, item.generated
     if ref is None or gen is None:
         op: Any = ref if ref is not None else gen
-        return op.short in MEMORY or op.short in ("print_tko", "assert", "for", "loop", "if", "break", "continue") or bool(op.results)
+        return _acts(op) or any(list(result.uses) for result in op.results)
     if item.what == "operand" and item.operand >= 0:
         a, b = operand_groups(ref)[item.operand][1], operand_groups(gen)[item.operand][1]
         left, right = _term(blame, 0, a), _term(blame, 1, b)
@@ -284,6 +288,11 @@ def _matters(blame: Blame, item: Local) -> bool:
     if ref.short in MEMORY or ref.short in ("for", "loop", "if", "reduce", "scan"):
         return True
     return any(a != b for a, b in values)
+
+
+def _acts(op: Any) -> bool:
+    """Ops whose loss shows by itself, not only in what reads their result."""
+    return op.short in MEMORY or op.short in ("print_tko", "assert", "for", "loop", "if", "break", "continue")
 
 
 def _rule(item: Local, differences: list[Difference]) -> str:

@@ -222,7 +222,7 @@ def is_cut(place: Place | None, taken: int) -> bool:
 
 def caption(place: Place, text: str, other: str, width: int = CAPTION) -> str:
     """What stands behind the caret: `mask: lane < N`. Of a long text, where it differs from `other`."""
-    label = f"{place.part}: " if place.part and text else ""
+    label = f"{place.part}: " if place.part and text and not text.startswith(place.part) else ""
     return label + focus(text, other, max(SHORT_CAPTION, min(CAPTION, width - len(label))))
 
 

@@ -103,7 +103,20 @@ def _finding(result: Result, finding: FindingRecord, paint: Painter) -> list[str
         ("fix", finding.fix),
         ("evidence", finding.evidence),
     ]
-    return lines + [f"  {label:<{LABEL - 2}} {text}" for label, text in body if text]
+    for label, text in body:
+        lines += [f"  {label:<{LABEL - 2}} {line}" for label, line in _wrapped(label, text)]
+    return lines
+
+
+def _wrapped(label: str, text: str) -> list[tuple[str, str]]:
+    """The text in lines that fit, the label beside the first one."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= layout.LINE - LABEL - 1:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return [(label if index == 0 else "", line) for index, line in enumerate(lines)]
 
 
 def _places(result: Result, finding: FindingRecord) -> list[tuple[Side, Place | None]]:

@@ -33,7 +33,7 @@ DETAILS: Mapping[str, Detail] = {
         impact="logic",
         message="the product is added to {actual}; in the reference to {expected}",
         effect="what the product is added to is part of every result",
-        fix="add the product to {expected}{at}",
+        fix="add the product{at} to {expected}",
     ),
     "type": Detail(
         impact="precision",

@@ -25,9 +25,7 @@ def test_one_faithful_port_and_three_broken_ones_are_shown() -> None:
     assert [status for status, _ in shown()] == [0, 1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("status", "arguments"), shown(), ids=lambda value: value[1] if isinstance(value, list) else str(value)
-)
+@pytest.mark.parametrize(("status", "arguments"), shown(), ids=lambda value: str(value))
 def test_it_ends_as_expected_and_fits_one_screen(
     status: int, arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,13 @@ def test_values_of_the_difference_reach_the_templates_of_nothing_else() -> None:
     assert found.message == "the constant is {0.__class__}; in the reference {actual}"
 
 
+def test_two_values_that_read_alike_are_not_contrasted() -> None:
+    found = finding(difference("accumulator/init", "mulf(x, ...", "mulf(x, ..."), "cutile-rust")
+    assert found.message == "differs from the reference in a part that is not shown: mulf(x, ..."
+    assert found.fix == "compare the two lines: what differs stands deeper in their operands"
+    assert found.effect == "what the product is added to is part of every result"
+
+
 def test_names_the_op_and_the_line_of_the_source() -> None:
     text = """entry @k(%arg0: tile<f32>) {
   %0 = exp %arg0 : tile<f32> loc(#loc1)

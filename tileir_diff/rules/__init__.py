@@ -64,6 +64,15 @@ NO_OPINION = Detail(
 """For a detail that its family does not list. Unknown is loud: the worst impact."""
 
 
+CUT_OFF = Detail(
+    impact="logic",
+    message="differs from the reference in a part that is not shown: {actual}",
+    effect="",
+    fix="compare the two lines{at}: what differs stands deeper in their operands",
+)
+"""Message and fix for two values that read alike: a sentence that contrasts them would puzzle."""
+
+
 def family(name: str) -> Family | None:
     """The family's module, None for a name that is not in the table."""
     path = FAMILIES.get(name)
@@ -89,6 +98,8 @@ def finding(difference: Difference, front_end: str = "") -> Finding:
     judge = getattr(module, "judge", None)
     detail = (judge(difference) if judge is not None else None) or detail_of(difference.rule)
     said = _in_words(difference, getattr(module, "words", None))
+    if difference.actual and difference.actual == difference.expected:
+        detail = detail._replace(message=CUT_OFF.message, fix=CUT_OFF.fix, fixes=CUT_OFF.fixes)
     impact = difference.impact or detail.impact
     return Finding(
         rule=difference.rule,

@@ -1,0 +1,120 @@
+"""Carried values of a loop inside terms: replacing them by other terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tileir_diff.dialect.types import Tile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from xdsl.ir import SSAValue
+
+    from tileir_diff.graph.kernel import Effect, Kernel, Loop
+    from tileir_diff.graph.terms import Term, Terms
+
+
+class Body(NamedTuple):
+    """A loop with the effects and the loops inside it."""
+
+    kernel: Kernel
+    loop: Loop
+    effects: list[Effect]
+    loops: list[Loop]
+
+    def terms_inside(self) -> Iterable[Term]:
+        """All terms of the effects and loops of the body, but not of the loop's own carries."""
+        found: list[Term | None] = []
+        for effect in self.effects:
+            found += [effect.guard, effect.pointer, effect.mask, effect.padding, effect.result]
+            found += [*effect.values, *effect.coordinates]
+        for inner in self.loops:
+            found += [inner.lower, inner.step, inner.trip, inner.exit]
+            for carry in inner.carries:
+                found += [carry.init, carry.next]
+        return (term for term in found if term is not None)
+
+    def substitute(self, mapping: Mapping[Term, Term]) -> None:
+        """Replace leaves of the loop in everything its body does, in place."""
+        terms = self.kernel.terms
+        memo: dict[Term, Term] = {}
+        full = dict(mapping)
+
+        def change(term: Term) -> Term:
+            return substitute_carries(terms, term, full, memo)
+
+        for effect in self.effects:
+            effect.map(change)
+        for carry in self.loop.carries:
+            carry.next = change(carry.next)
+        if self.loop.exit is not None:
+            self.loop.exit = change(self.loop.exit)
+        for inner in self.loops:
+            inner.map(change)
+        results = self.kernel.loop_results
+        for closed in list(results):
+            new = change(closed)
+            if new != closed:
+                results.setdefault(new, results[closed])
+
+
+def own_lanes(terms: Terms, value: SSAValue) -> list[Term]:
+    """The lanes of a value's tile, dimensions of extent one left out."""
+    shape = value.type.shape if isinstance(value.type, Tile) else ()
+    return [terms.lane(dim, extent) for dim, extent in enumerate(shape) if extent > 1]
+
+
+def substitute_carries(
+    terms: Terms, term: Term, mapping: Mapping[Term, Term], memo: dict[Term, Term]
+) -> Term:
+    """Like ``Terms.subst``, where a carry of tile type, ``at(leaf, lanes)``, is read at its lanes.
+
+    ``mapping`` gives for a carry leaf the term over the carry's own lanes, or a node of kind ``cp``, which stays
+    under ``at``.
+    """
+    keys = frozenset(mapping)
+    if not terms.symbols[term] & keys:
+        return term
+    stack = [term]
+    while stack:
+        node = stack[-1]
+        if node in memo:
+            stack.pop()
+            continue
+        if not terms.symbols[node] & keys:
+            memo[node] = node
+            stack.pop()
+            continue
+        if node in mapping:
+            memo[node] = mapping[node]
+            stack.pop()
+            continue
+        args = terms.args[node]
+        waiting = [arg for arg in args if arg not in memo]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        new_args = tuple([memo[arg] for arg in args])
+        if terms.kind[node] == "at" and new_args[0] != args[0]:
+            new = _read_at(terms, node, new_args)
+        else:
+            new = terms.rebuild(node, new_args)
+        terms.inherit(node, new)
+        memo[node] = new
+        stack.pop()
+    return memo[term]
+
+
+def _read_at(terms: Terms, node: Term, args: tuple[Term, ...]) -> Term:
+    """``at(form, lanes)``: the form of a carried tile at these lanes."""
+    form, *lanes = args
+    if terms.kind[form] in ("cp", "carry"):
+        return terms.rebuild(node, args)
+    own = terms.carry_lanes.get(terms.args[node][0], ())
+    mapping = {
+        leaf: lane
+        for leaf, lane in zip(own, lanes, strict=False)
+        if leaf in terms.symbols[form] and terms.single(lane) != leaf
+    }
+    return terms.subst(form, mapping) if mapping else form

@@ -1,0 +1,113 @@
+"""Values of a dump as the evaluator sees them: their types, their sorts and the operands of an op."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.dialect.types import PartitionView, Ptr, StridedView, Tile
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.dialect.types import GatherScatterView, Scalar, TensorView
+    from tileir_diff.graph.terms import Term
+
+    TileView = PartitionView | StridedView | GatherScatterView
+
+
+class View:
+    """A tensor view (``kind`` is its type), or a tile view over one; ``shape`` and ``strides`` of the tensor."""
+
+    __slots__ = ("kind", "pointer", "shape", "strides")
+
+    def __init__(
+        self,
+        kind: TensorView | TileView,
+        pointer: Term,
+        shape: tuple[Term, ...],
+        strides: tuple[Term, ...],
+    ) -> None:
+        self.kind = kind
+        self.pointer = pointer
+        self.shape = shape
+        self.strides = strides
+
+
+def operand(op: TileOp, name: str) -> SSAValue:
+    """The operand of a group that is never empty."""
+    value = op.one(name)
+    assert value is not None
+    return value
+
+
+def tile_type(value: SSAValue) -> Tile:
+    """The type of a value that is a tile."""
+    kind = value.type
+    assert isinstance(kind, Tile)
+    return kind
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    return tile_type(value).shape
+
+
+def element_name(value: SSAValue) -> str:
+    return str(tile_type(value).element)
+
+
+def scalar_type(value: SSAValue) -> Scalar:
+    """The element type of a tile of numbers."""
+    element = tile_type(value).element
+    assert not isinstance(element, Ptr)
+    return element
+
+
+def element_bits(value: SSAValue) -> int:
+    return scalar_type(value).bits
+
+
+def sort_of(value: SSAValue) -> str:
+    """"bool" for i1, "int" for other integers and pointers (polynomials), "data" for the rest."""
+    kind = value.type
+    if not isinstance(kind, Tile):
+        return "data"
+    element = kind.element
+    if isinstance(element, Ptr):
+        return "int"
+    if not element.is_int:
+        return "data"
+    return "bool" if element.bits == 1 else "int"
+
+
+def is_pointer(value: SSAValue) -> bool:
+    kind = value.type
+    return isinstance(kind, Tile) and isinstance(kind.element, Ptr)
+
+
+def is_integer(value: SSAValue) -> bool:
+    """An integer of more than one bit."""
+    return sort_of(value) == "int" and not is_pointer(value)
+
+
+def is_bool(value: SSAValue) -> bool:
+    return sort_of(value) == "bool"
+
+
+def signed_range(bits: int) -> tuple[int, int]:
+    """The smallest and the largest signed number of this width."""
+    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+
+def tensor_dim(kind: TileView | TensorView, dim: int) -> int:
+    """The dimension of the tensor that a dimension of the view runs over."""
+    return kind.dim_map[dim] if isinstance(kind, (PartitionView, StridedView)) else dim
+
+
+def root_of(value: SSAValue) -> SSAValue:
+    """The value that a chain of promises is about."""
+    owner = value.owner
+    while getattr(owner, "short", None) == "assume":
+        value = operand(owner, "value")  # pyright: ignore[reportArgumentType]
+        owner = value.owner
+    return value

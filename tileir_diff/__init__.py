@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tileir_diff.api import diff
+    from tileir_diff.api import diff, op_graph
     from tileir_diff.errors import InputError
     from tileir_diff.report.model import Report
 
 __version__ = "0.1.0"
 
-__all__ = ["InputError", "Report", "__version__", "diff"]
+__all__ = ["InputError", "Report", "__version__", "diff", "op_graph"]
 
 
 def __getattr__(name: str) -> object:
     # Loaded on first use: the command must not pay for the pydantic models that only the Python API needs.
-    if name == "diff":
-        from tileir_diff.api import diff
+    if name in ("diff", "op_graph"):
+        from tileir_diff import api
 
-        return diff
+        return getattr(api, name)
     if name == "Report":
         from tileir_diff.report.model import Report
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date
 
+    from networkx import MultiDiGraph
+
     from tileir_diff.dialect.ir import ModuleOp, TileOp
     from tileir_diff.match.model import Comparison
     from tileir_diff.report.model import Report
@@ -155,6 +157,27 @@ def load(
     names = tuple(symbol(entry) for entry in entries)
     made_by = front_end or recognise(_producer(module, text), names, _files(entries))
     return module, Dump(path, format_, names, made_by)
+
+
+def op_graph(source: str | os.PathLike[str] | ModuleOp, *, entry: str | None = None) -> MultiDiGraph[int]:
+    """The typed op graph of one kernel, as `tileir_diff.graph.network.op_graph` describes it.
+
+    `source` is a path, "-" or a module; `entry` is needed where it holds several kernels.
+    Raises InputError for input that cannot be read or does not verify, and for an entry that is not there.
+    """
+    from tileir_diff.graph.network import op_graph as build
+
+    module, dump = load(source, "source")
+    chosen = [
+        each
+        for each in module.entries
+        if entry is None or symbol(each).removeprefix("@") == entry.removeprefix("@")
+    ]
+    if len(chosen) != 1:
+        known = ", ".join(f"@{each}" for each in dump.entries)
+        wanted = f"no entry '@{entry}'" if entry is not None else "several kernels in it, name one"
+        raise InputError(f"{wanted}; there are {known}", dump.path)
+    return build(chosen[0])
 
 
 def make_policy(

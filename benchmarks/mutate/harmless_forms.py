@@ -183,10 +183,10 @@ def ceil_division(context: Context, op: TileOp) -> Iterator[Change]:
         f"{less} = subi {total}, {one} : {type_}",
     )
     head = f"{name(op.results[0])} = divi {less}, {name(rhs)} {op.get('signed')} : {type_}"
-    yield Change(
-        (context.line_before(op, *lines), context.edit(op, 0, len(op.text), head)),
-        "ceiling division spelled out",
-    )
+    # Sizes do not come near the type's end; what is read from memory may.
+    doubt = "" if context.is_argument(lhs) else "the sum may overflow"
+    edits = (context.line_before(op, *lines), context.edit(op, 0, len(op.text), head))
+    yield Change(edits, "ceiling division spelled out", (), doubt)
 
 
 @per_op("same.floor-modulo", HARMLESS, "remi")

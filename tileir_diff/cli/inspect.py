@@ -41,12 +41,36 @@ def check(ctx: click.Context, files: tuple[str, ...], format_: str, lint: bool, 
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("--lint/--no-lint", default=True, help="With or without what is legal and has bitten people.")
 @click.option("--color", type=COLOR, default="auto", show_default=True)
+@click.option(
+    "--graph", metavar="FILE", help="Write the typed op graph instead (networkx): .graphml or .json."
+)
 @click.pass_context
-def show(ctx: click.Context, file: str, entry: str | None, format_: str, lint: bool, color: str) -> None:
+def show(
+    ctx: click.Context, file: str, entry: str | None, format_: str, lint: bool, color: str, graph: str | None
+) -> None:
     """Show what a kernel does: arguments, grid, memory operations, reductions, loops, promises, lints."""
     from tileir_diff.show import show_command
 
+    if graph is not None:
+        ctx.exit(_write_graph(file, entry, graph))
     ctx.exit(show_command(file, entry=entry, format=format_, lint=lint, color=_wants_color(color)))
+
+
+def _write_graph(file: str, entry: str | None, path: str) -> int:
+    from tileir_diff.api import op_graph
+    from tileir_diff.cli.output import complain, emit
+    from tileir_diff.errors import InputError
+    from tileir_diff.graph.network import graph_text
+
+    try:
+        emit(graph_text(op_graph(file, entry=entry), path), path)
+    except InputError as error:
+        complain(error)
+        return 2
+    except ValueError as error:
+        complain(InputError(str(error), "--graph"))
+        return 2
+    return 0
 
 
 def _wants_color(choice: str) -> bool:

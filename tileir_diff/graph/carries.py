@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tileir_diff.dialect.types import Tile
 
@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 
     from tileir_diff.graph.kernel import Effect, Kernel, Loop
     from tileir_diff.graph.terms import Term, Terms
+
+
+class Exit(NamedTuple):
+    """One way out of a loop's body: "continue" or "break", under which condition, with which values."""
+
+    kind: str
+    guard: Term
+    values: tuple[Any, ...]
 
 
 class Body(NamedTuple):

@@ -1,0 +1,74 @@
+"""`if`: both branches are evaluated, each under its condition, and their values merged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tileir_diff.graph.carries import Exit
+from tileir_diff.graph.values import sort_of
+
+if TYPE_CHECKING:
+    from xdsl.ir import Region, SSAValue
+
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.evaluate import Evaluator, Handler
+    from tileir_diff.graph.terms import Term
+
+
+def if_(ev: Evaluator, op: TileOp) -> None:
+    terms = ev.terms
+    condition = ev.operand(op, "condition")
+    outer = ev.live
+    then = _branch(ev, op.regions[0], outer, condition)
+    then_live = ev.live
+    other = _branch(ev, op.regions[1] if len(op.regions) > 1 else None, outer, terms.negate(condition))
+    ev.live = _live_after(ev, outer, condition, then_live, ev.live)
+    for index, result in enumerate(op.results):
+        if then is None or other is None:
+            values = then if other is None else other
+            value = None if values is None else values[index]
+        else:
+            value = _merge(ev, condition, then[index], other[index], result)
+        ev.set(op, value, index)
+
+
+def _branch(ev: Evaluator, region: Region | None, outer: Term, condition: Term) -> tuple[Any, ...] | None:
+    """The values that a branch yields, None where its end is never reached. Leaves ``live`` as it is there."""
+    terms = ev.terms
+    ev.live = terms.conjunction((outer, condition))
+    if condition == terms.false:
+        return None
+    if region is None or not region.blocks:
+        return ()
+    if ev.live == terms.false:
+        return None
+    kind, values = ev.block(region.block)
+    if kind in ("continue", "break"):
+        ev.exits[-1].append(Exit(kind, ev.live, values))
+    if kind in ("continue", "break", "return"):
+        ev.live = terms.false
+    return None if ev.live == terms.false else values
+
+
+def _live_after(ev: Evaluator, outer: Term, condition: Term, then_live: Term, else_live: Term) -> Term:
+    """Where the op after the `if` is reached."""
+    terms = ev.terms
+    if then_live == terms.false:
+        return else_live
+    if else_live == terms.false:
+        return then_live
+    if then_live == terms.conjunction((outer, condition)):
+        if else_live == terms.conjunction((outer, terms.negate(condition))):
+            return outer  # no way out in either branch
+    return terms.disjunction((then_live, else_live))
+
+
+def _merge(ev: Evaluator, condition: Term, then: Any, other: Any, result: SSAValue) -> Any:
+    if isinstance(then, frozenset) and isinstance(other, frozenset):
+        return frozenset[int](then) | frozenset[int](other)
+    if isinstance(then, int) and isinstance(other, int):
+        return ev.terms.ite(condition, then, other, sort_of(result))
+    return then if then == other else None
+
+
+HANDLERS: dict[str, Handler] = {"if": if_}

@@ -1,0 +1,121 @@
+"""Loops in closed form: carried values as functions of the iteration, trip counts, loops over all tiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.graph.carries import substitute_carries
+from tileir_diff.graph.values import sort_of
+
+if TYPE_CHECKING:
+    from tileir_diff.graph.carries import Body
+    from tileir_diff.graph.evaluate import Evaluator
+    from tileir_diff.graph.kernel import Carry, Loop
+    from tileir_diff.graph.terms import Term, Terms
+
+ROUNDS = 3
+"""A closed form may make a step of another value invariant; longer chains do not occur in kernels."""
+
+
+def bound_iteration(terms: Terms, iteration: Term, trip: Term | None) -> None:
+    """The iteration counts from 0 to the trip count, exclusive; without one it has no upper bound."""
+    high = None if trip is None else terms.range(trip)[1]
+    terms.ranges[iteration] = (0, None if high is None else high - 1)
+    terms.forget_ranges()
+
+
+def close(ev: Evaluator, body: Body) -> None:
+    """Carried values that step by an invariant, or not at all, become functions of the iteration.
+
+    A ``loop`` whose exit is a bound on such a value gets a trip count, like a ``for``.
+    """
+    loop = body.loop
+    for _ in range(ROUNDS):
+        open_ = [carry for carry in loop.carries if carry.leaf not in loop.closed]
+        inside = frozenset((loop.iteration, *(carry.leaf for carry in open_)))
+        forms = {carry.leaf: form for carry in open_ if (form := _form(ev, loop, carry, inside)) is not None}
+        if not forms:
+            break
+        loop.closed.update(forms)
+        body.substitute(forms)
+    if loop.trip is None and loop.exit is not None:
+        _count(ev.terms, body, loop.exit)
+
+
+def _form(ev: Evaluator, loop: Loop, carry: Carry, inside: frozenset[Term]) -> Term | None:
+    """A carried value as a function of the iteration; ``inside`` are the symbols that change with it."""
+    terms = ev.terms
+    current: Term = ev.env[carry.value]
+    if carry.next == current:
+        return carry.init
+    own = terms.single(current)
+    if own is not None and terms.kind[own] == "at":
+        own = terms.args[own][0]
+    if sort_of(carry.value) != "int" or own != carry.leaf:
+        return None
+    step = terms.sub(carry.next, current)
+    if terms.symbols[step] & inside:
+        return None
+    return terms.add(carry.init, terms.mul(step, terms.atom(loop.iteration)))
+
+
+def _count(terms: Terms, body: Body, exit_: Term) -> None:
+    """Give a ``loop`` its trip count, and read its body where it stays in the loop."""
+    loop = body.loop
+    trip = _trip(terms, loop, exit_)
+    if trip is None:
+        return
+    stay = terms.negate(exit_)
+    if not all(terms.implies(terms.conjuncts(effect.guard), stay) for effect in body.effects):
+        return  # what stands above the exit happens once more
+    loop.trip = trip
+    bound_iteration(terms, loop.iteration, trip)
+    guards = terms.conjuncts(stay)
+    for carry in loop.carries:
+        carry.next = terms.under(carry.next, guards)
+    for effect in body.effects:
+        effect.map(lambda term: terms.under(term, guards))
+
+
+def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:
+    """The trip count when ``exit`` is ``a - s * iteration <= 0`` with a constant step s > 0 and invariant a."""
+    if terms.kind[exit_] != "le":
+        return None
+    distance = terms.args[exit_][0]
+    factor = terms.poly(distance).get((loop.iteration,), 0)
+    if factor >= 0:
+        return None
+    rest = terms.sub(distance, terms.scale(terms.atom(loop.iteration), factor))
+    inside = {loop.iteration, *(carry.leaf for carry in loop.carries)}
+    if terms.symbols[rest] & inside:
+        return None
+    return terms.maximum((terms.zero, terms.ceildiv(rest, terms.const(-factor))))
+
+
+def over_tiles(ev: Evaluator, body: Body) -> None:
+    """A loop from the block's index in steps of the grid size is, over all blocks, a loop over all tiles.
+
+    Only where nothing is carried and the body depends on block and iteration through that index alone.
+    """
+    terms, loop = ev.terms, body.loop
+    axis = next((a for a in range(3) if loop.lower == terms.atom(terms.leaf("block", a))), None)
+    if axis is None or loop.upper is None or any(c.leaf not in loop.closed for c in loop.carries):
+        return
+    size = ev.grid[axis]
+    grid = terms.const(size) if size is not None else terms.atom(terms.leaf("grid", axis))
+    if loop.step != grid:
+        return
+    block = terms.leaf("block", axis)
+    at_first: dict[Term, Term] = {loop.iteration: terms.zero}
+    onward = {block: terms.add(terms.atom(block), terms.mul(grid, terms.atom(loop.iteration)))}
+    for term in body.terms_inside():
+        if terms.symbols[term] & {block, loop.iteration}:
+            first = substitute_carries(terms, term, at_first, {})
+            if substitute_carries(terms, first, onward, {}) != term:
+                return
+    tile = terms.leaf("iter", ev.side, ev.next_symbol())
+    bound_iteration(terms, tile, loop.upper)
+    body.substitute(at_first)
+    body.substitute({block: terms.atom(tile)})
+    loop.iteration, loop.stride = tile, loop.step
+    loop.lower, loop.step, loop.trip = terms.zero, terms.one, loop.upper

@@ -1,0 +1,96 @@
+"""Matrix products, reductions and scans: one node for one lane, closed over the index that is summed over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tileir_diff.graph.shapes import relane
+from tileir_diff.graph.values import element_name, operand, shape_of
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.evaluate import Evaluator, Handler
+    from tileir_diff.graph.terms import Term
+
+
+def mma(ev: Evaluator, op: TileOp) -> None:
+    """`mmaf`, `mmai`, `mmaf_scaled`: the factors read at (row, k) and (k, column)."""
+    terms = ev.terms
+    names = ("lhs", "rhs", "acc")
+    left_shape, right_shape, shape = (shape_of(operand(op, name)) for name in names)
+    left, right, accumulator = (ev.operand(op, name) for name in names)
+    scales = [operand(op, name) for name in ("lhs_scale", "rhs_scale")] if op.short == "mmaf_scaled" else []
+    depth = left_shape[-1]
+    height = 1 + max(terms.height[t] for t in (left, right, accumulator, *(ev.env[v] for v in scales)))
+    k = terms.atom(terms.bound(height, depth)) if depth > 1 else terms.zero
+    *batch, row, column = (terms.lane(dim, extent) for dim, extent in enumerate(shape))
+    factors = [
+        relane(terms, left, left_shape, [*batch, row, k]),
+        relane(terms, right, right_shape, [*batch, k, column]),
+    ]
+    types: list[tuple[Any, ...]] = [
+        (element_name(operand(op, "lhs")), op.get("signed_lhs")),
+        (element_name(operand(op, "rhs")), op.get("signed_rhs")),
+    ]
+    for position, value in enumerate(scales):
+        scale_shape = shape_of(value)
+        blocks = scale_shape[-1] if position == 0 else scale_shape[-2]
+        index = terms.floordiv(k, terms.const(depth // blocks)) if blocks > 1 else terms.zero
+        lanes = [*batch, row, index] if position == 0 else [*batch, index, column]
+        factors.append(relane(terms, ev.env[value], scale_shape, lanes))
+        types[position] = (*types[position], element_name(value))
+    flags = ("fast_acc",) if op.short == "mmaf" and op.get("fast_acc") else ()
+    attr = (op.short, element_name(operand(op, "acc")), depth, tuple(types), flags)
+    ev.set_node(op, terms.contraction(attr, (*factors, accumulator)))
+
+
+def reduce(ev: Evaluator, op: TileOp) -> None:
+    """`reduce`, whose result lacks the dimension, and `scan`, whose result is read at a position along it."""
+    terms = ev.terms
+    sources = op.group("operands")
+    values: list[Term] = [ev.env[value] for value in sources]
+    dim = op.get("dim")
+    shape = shape_of(sources[0])
+    extent = shape[dim]
+    scan = op.short == "scan"
+
+    def lanes(along: Term) -> list[Term]:
+        """The lanes of the operand by those of the result."""
+        return [
+            along if d == dim else terms.lane(d if scan or d < dim else d - 1, e) for d, e in enumerate(shape)
+        ]
+
+    if extent == 1:
+        for index, value in enumerate(values):
+            ev.set(op, value if scan else relane(terms, value, shape, lanes(terms.zero)), index)
+        return
+    combine = _combiner(ev, op)
+    height = 1 + max(terms.height[t] for t in (*values, *combine))
+    along = terms.atom(terms.bound(height, extent))
+    bodies = [relane(terms, value, shape, lanes(along)) for value in values]
+    identities = tuple((literal.element.name, literal.bits[0]) for literal in op.get("identities"))
+    direction = (bool(op.get("reverse")),) if scan else ()
+    position = (terms.lane(dim, extent),) if scan else ()
+    for index in range(len(sources)):
+        attr = (op.short, index, extent, identities, len(combine), *direction)
+        ev.set_node(op, terms.node("reduce", attr, (*combine, *bodies, *position)), index)
+
+
+def _combiner(ev: Evaluator, op: TileOp) -> list[Term]:
+    """The body of a reduction over ``region`` leaves: 2i is the element, 2i + 1 the accumulator of operand i."""
+    block = op.regions[0].block
+    for index, arg in enumerate(block.args):
+        ev.env[arg] = ev.as_sort(ev.terms.leaf("region", index), arg)
+    live = ev.live
+    _, values = ev.block(block)
+    ev.live = live
+    return list(values)
+
+
+HANDLERS: dict[str, Handler] = {
+    "mmaf": mma,
+    "mmaf_scaled": mma,
+    "mmai": mma,
+    "reduce": reduce,
+    "scan": reduce,
+}

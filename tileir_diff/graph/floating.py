@@ -1,0 +1,99 @@
+"""Floating-point arithmetic, conversions and comparison; ``graph.floats`` has the normal form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.graph.modifiers import modifiers
+from tileir_diff.graph.integers import sides
+from tileir_diff.graph.values import element_name, is_bool, is_integer, operand, sort_of
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.evaluate import Evaluator, Handler
+
+ELEMENTWISE = (
+    "absf addf atan2 ceil cos cosh divf exp exp2 floor fma fpowf fpowi log log2 maxf minf mulf negf remf rsqrt "
+    "sin sinh sqrt subf tan tanh"
+).split()
+
+
+def elementwise(ev: Evaluator, op: TileOp) -> None:
+    args = tuple([ev.env[value] for value in op.operands])
+    ev.terms.evaluating = (ev.side, op)
+    ev.set(op, ev.terms.float_op((op.short, element_name(op.results[0]), modifiers(op)), args))
+    ev.terms.evaluating = None
+
+
+def itof(ev: Evaluator, op: TileOp) -> None:
+    terms = ev.terms
+    term = ev.operand(op, "source")
+    mods = modifiers(op)
+    if is_bool(operand(op, "source")):
+        term = terms.scale(terms.b2i(term), -1 if op.get("signed") == "signed" else 1)
+    if terms.nonneg(term):
+        mods = tuple(item for item in mods if item[0] != "signed")
+    ev.set(op, terms.float_op(("itof", element_name(op.results[0]), mods), (term,)))
+
+
+def ftoi(ev: Evaluator, op: TileOp) -> None:
+    terms = ev.terms
+    term = ev.operand(op, "source")
+    source, target = element_name(operand(op, "source")), element_name(op.results[0])
+    if is_bool(op.results[0]):
+        ev.set(op, terms.node("bool_op", ("ftoi", source, modifiers(op)), (term,)))
+        return
+    ev.set_node(op, terms.float_op(("ftoi", (source, target), modifiers(op)), (term,)))
+
+
+def ftof(ev: Evaluator, op: TileOp) -> None:
+    names = (element_name(operand(op, "source")), element_name(op.results[0]))
+    ev.set(op, ev.terms.float_op(("ftof", names, modifiers(op)), (ev.operand(op, "source"),)))
+
+
+def bitcast(ev: Evaluator, op: TileOp) -> None:
+    terms = ev.terms
+    source, result = operand(op, "source"), op.results[0]
+    term = ev.operand(op, "source")
+    names = (element_name(source), element_name(result))
+    sort = sort_of(result)
+    if sort == "int" and is_integer(source):
+        ev.set(op, term)  # signless integers of one width
+    elif sort == "bool":
+        ev.set(op, terms.node("bool_op", ("bitcast", names), (term,)))
+    else:
+        ev.set_node(op, terms.float_op(("bitcast", names, modifiers(op)), (term,)))
+
+
+def cmpf(ev: Evaluator, op: TileOp) -> None:
+    terms = ev.terms
+    lhs, rhs = sides(ev, op)
+    predicate: str = op.get("predicate")
+    if predicate.startswith("greater"):
+        lhs, rhs, predicate = rhs, lhs, predicate.replace("greater", "less")
+    if predicate in ("equal", "not_equal"):
+        lhs, rhs = sorted((lhs, rhs))
+    if op.get("ordering") == "unordered":
+        # the negation of the opposite ordered comparison
+        opposite, swapped = _OPPOSITE[predicate]
+        args = (rhs, lhs) if swapped else (lhs, rhs)
+        ev.set(op, terms.negate(terms.node("fcmp", (opposite,), args)))
+        return
+    ev.set(op, terms.node("fcmp", (predicate,), (lhs, rhs)))
+
+
+_OPPOSITE = {
+    "equal": ("not_equal", False),
+    "less_than": ("less_than_or_equal", True),
+    "less_than_or_equal": ("less_than", True),
+    "not_equal": ("equal", False),
+}
+
+HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(ELEMENTWISE, elementwise),
+    "bitcast": bitcast,
+    "cmpf": cmpf,
+    "ftof": ftof,
+    "ftoi": ftoi,
+    "itof": itof,
+}

@@ -1,0 +1,236 @@
+"""`for` and `loop`: the body is evaluated once, over symbols for the iteration and the carried values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tileir_diff.dialect.types import Token
+from tileir_diff.graph import closed_forms, colours
+from tileir_diff.graph.carries import Body, Exit, own_lanes, substitute_carries
+from tileir_diff.graph.kernel import Carry, Loop
+from tileir_diff.graph.values import element_bits, is_integer, operand, signed_range, sort_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xdsl.ir import Block, SSAValue
+
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.evaluate import Evaluator, Handler
+    from tileir_diff.graph.terms import Term
+
+    Token_ = frozenset[int]
+
+
+def for_(ev: Evaluator, op: TileOp) -> None:
+    terms = ev.terms
+    lower, upper, step = (ev.operand(op, name) for name in ("lower", "upper", "step"))
+    if op.get("unsigned_cmp") and not (terms.nonneg(lower) and terms.nonneg(upper)):
+        ev.kernel.assume(f"line {op.span.line}: unsigned loop bounds are taken as non-negative")
+    trip = terms.ceildiv(terms.sub(upper, lower), step)
+    _, high = terms.range(trip)
+    inits = [ev.env[value] for value in op.group("inits")]
+    if high is not None and high <= 0:
+        _set_all(ev, op, inits)
+        return
+    block = op.regions[0].block
+    if terms.value(trip) == 1 and not _continues_early(op):
+        _set_all(ev, op, _once(ev, block, lower, inits))
+        return
+    loop = _open(ev, op, lower, step, trip)
+    loop.upper = upper
+    ev.env[block.args[0]] = terms.add(lower, terms.mul(step, terms.atom(loop.iteration)))
+    _run(ev, op, loop, block.args[1:], inits)
+
+
+def loop_(ev: Evaluator, op: TileOp) -> None:
+    loop = _open(ev, op, ev.terms.zero, ev.terms.one, None)
+    inits = [ev.env[value] for value in op.group("inits")]
+    _run(ev, op, loop, op.regions[0].block.args, inits)
+
+
+def _set_all(ev: Evaluator, op: TileOp, values: Sequence[Any]) -> None:
+    for index, value in enumerate(values):
+        ev.set(op, value, index)
+
+
+def _once(ev: Evaluator, block: Block, lower: Term, inits: list[Any]) -> tuple[Any, ...]:
+    """The results of a loop that runs exactly once, as straight-line code."""
+    ev.env[block.args[0]] = lower
+    for arg, init in zip(block.args[1:], inits, strict=True):
+        ev.env[arg] = init
+    return ev.block(block)[1]
+
+
+def _continues_early(op: TileOp) -> bool:
+    """Whether a loop body contains a ``continue`` that is not its last op."""
+    block = op.regions[0].block
+    return any(getattr(inner, "short", "") == "continue" and inner.parent is not block for inner in op.walk())
+
+
+def _open(ev: Evaluator, op: TileOp, lower: Term, step: Term, trip: Term | None) -> Loop:
+    uid = ev.next_symbol()
+    iteration = ev.terms.leaf("iter", ev.side, uid)
+    closed_forms.bound_iteration(ev.terms, iteration, trip)
+    loop = Loop(op, uid, len(ev.loops), iteration, lower, step, trip)
+    ev.kernel.loops.append(loop)
+    return loop
+
+
+def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits: list[Any]) -> None:
+    first_effect, first_loop = len(ev.kernel.effects), len(ev.kernel.loops)
+    markers = _enter(ev, loop, args, inits)
+    exits = _exits_of_body(ev, op.regions[0].block, loop)
+    body = Body(ev.kernel, loop, ev.kernel.effects[first_effect:], ev.kernel.loops[first_loop:])
+    continues = [exit_ for exit_ in exits if exit_.kind == "continue"]
+    breaks = [exit_ for exit_ in exits if exit_.kind == "break"]
+    for index, marker in markers.items():
+        for exit_ in continues:
+            ev.kernel.token_carries[marker] |= _tokens(exit_.values[index : index + 1])
+    for carry in loop.carries:
+        carry.next = _choose(ev, continues, carry.index, carry.value, default=ev.env[carry.value])
+    if loop.trip is None:
+        loop.exit = ev.terms.disjunction([exit_.guard for exit_ in breaks])
+    closed_forms.close(ev, body)
+    closed_forms.over_tiles(ev, body)
+    colours.finish(ev.terms, loop)
+    for index, result in enumerate(op.results):
+        if isinstance(result.type, Token):
+            ev.env[result] = _token_result(loop, index, continues + breaks) | _tokens(inits[index : index + 1])
+        else:
+            ev.set(op, _result(ev, loop, breaks, index, result), index)
+    _close_arguments(ev, loop, args)
+
+
+def _enter(ev: Evaluator, loop: Loop, args: Sequence[SSAValue], inits: list[Any]) -> dict[int, int]:
+    """Give the block's arguments symbols; returns the marks of carried tokens in ``Kernel.token_carries``."""
+    markers: dict[int, int] = {}
+    for index, (arg, init) in enumerate(zip(args, inits, strict=True)):
+        if isinstance(arg.type, Token):
+            marker = markers[index] = -1 - len(ev.kernel.token_carries)
+            ev.kernel.token_carries[marker] = _tokens((init,))
+            ev.env[arg] = frozenset((marker,))
+        elif isinstance(init, int):
+            leaf = ev.terms.leaf("carry", ev.side, loop.uid, index)
+            loop.carries.append(Carry(index, leaf, init, str(arg.type), arg))
+            ev.env[arg] = _at_own_lanes(ev, leaf, arg)
+            if is_integer(arg):
+                ev.terms.ranges[leaf] = signed_range(element_bits(arg))
+        else:
+            ev.env[arg] = init
+    return markers
+
+
+def _at_own_lanes(ev: Evaluator, leaf: Term, arg: SSAValue) -> Term:
+    """The carried value at the lanes of its own tile."""
+    terms = ev.terms
+    lanes = own_lanes(terms, arg)
+    terms.carry_lanes[leaf] = tuple(atom for lane in lanes if (atom := terms.single(lane)) is not None)
+    return ev.as_sort(terms.node("at", None, (leaf, *lanes)) if lanes else leaf, arg)
+
+
+def _exits_of_body(ev: Evaluator, block: Block, loop: Loop) -> list[Exit]:
+    """Evaluate the body; returns the ways out of it, in program order."""
+    outer = ev.loops, ev.guard, ev.live
+    stored_before = dict(ev.stored)
+    ev.guard = ev.terms.conjunction((ev.guard, ev.live))
+    ev.loops = (*ev.loops, loop)
+    ev.live = ev.terms.true
+    ev.exits.append([])
+    kind, values = ev.block(block)
+    exits = ev.exits.pop()
+    if kind in ("continue", "end", "break"):
+        exits.append(Exit("break" if kind == "break" else "continue", ev.live, values))
+    ev.loops, ev.guard, ev.live = outer
+    for base, count in ev.stored.items():
+        if count > stored_before.get(base, 0):
+            ev.stored[base] = count + 1  # what is loaded after the loop is not what its body loaded
+    return exits
+
+
+def _choose(ev: Evaluator, exits: list[Exit], index: int, value: SSAValue, default: Any) -> Any:
+    """The value that one of the exits hands on, by their conditions."""
+    if not exits or any(index >= len(e.values) or not isinstance(e.values[index], int) for e in exits):
+        return default
+    result: Term = exits[-1].values[index]
+    for exit_ in reversed(exits[:-1]):
+        result = ev.terms.ite(exit_.guard, exit_.values[index], result, sort_of(value))
+    return result
+
+
+def _tokens(values: Sequence[Any]) -> Token_:
+    """The union of the tokens among the values."""
+    union: Token_ = frozenset()
+    for value in values:
+        if isinstance(value, frozenset):
+            union |= value
+    return union
+
+
+def _token_result(loop: Loop, index: int, exits: list[Exit]) -> Token_:
+    """The effects behind a token that leaves the loop, however it ends."""
+    union: Token_ = frozenset()
+    for exit_ in exits:
+        # a `break` numbers its values as the results, a `continue` as the carried values
+        union |= _tokens(exit_.values[index : index + 1] if loop.trip is not None else exit_.values)
+    return union
+
+
+def _result(ev: Evaluator, loop: Loop, breaks: list[Exit], index: int, result: SSAValue) -> Term | None:
+    if loop.trip is not None and not breaks:
+        carry = next((carry for carry in loop.carries if carry.index == index), None)
+        return None if carry is None else _last_value(ev, loop, carry.leaf, index, result)
+    value = _choose(ev, breaks, index, result, default=None)
+    return None if value is None else _exit_value(ev, loop, value, index, result)
+
+
+def _last_value(ev: Evaluator, loop: Loop, leaf: Term, index: int, result: SSAValue) -> Term:
+    """A carried value after the last iteration."""
+    terms = ev.terms
+    if leaf in loop.closed:
+        return _after_last(ev, loop, loop.closed[leaf])
+    return _result_term(ev, loop, terms.args[loop.canonical[leaf]][0], index, result)
+
+
+def _after_last(ev: Evaluator, loop: Loop, form: Term) -> Term:
+    """A function of the iteration at the trip count."""
+    assert loop.trip is not None
+    return ev.terms.subst(form, {loop.iteration: ev.terms.maximum((ev.terms.zero, loop.trip))})
+
+
+def _exit_value(ev: Evaluator, loop: Loop, value: Term, index: int, result: SSAValue) -> Term:
+    """A value that leaves a ``loop`` by ``break``, seen from outside."""
+    terms = ev.terms
+    value = substitute_carries(terms, value, loop.closed, {})
+    carried = {carry.leaf for carry in loop.carries}
+    if not terms.symbols[value] & (carried | {loop.iteration}):
+        return value
+    if loop.trip is not None:
+        for carry in loop.carries:
+            if value == ev.env.get(carry.value):
+                return _last_value(ev, loop, carry.leaf, carry.index, result)
+        if not terms.symbols[value] & carried:
+            return _after_last(ev, loop, value)
+    closed = colours.closed_lanes(terms, value, result)
+    colour = terms.node("colour", ("exit_value",), (substitute_carries(terms, closed, loop.canonical, {}),))
+    return _result_term(ev, loop, colour, index, result)
+
+
+def _result_term(ev: Evaluator, loop: Loop, colour: Term, index: int, result: SSAValue) -> Term:
+    terms = ev.terms
+    ev.kernel.loop_results.setdefault(colour, (loop, index))
+    lanes = own_lanes(terms, result)
+    count = loop.trip if loop.trip is not None else terms.node("until", None, (loop.canonical[-1],))
+    return ev.as_sort(terms.node("loop_result", None, (colour, count, *lanes)), result)
+
+
+def _close_arguments(ev: Evaluator, loop: Loop, args: Sequence[SSAValue]) -> None:
+    """Arguments of the body are what they turned out to be."""
+    for arg in args:
+        term = ev.env.get(arg)
+        leaf = ev.terms.single(term) if isinstance(term, int) else None
+        if leaf in loop.closed:
+            ev.env[arg] = loop.closed[leaf]
+
+
+HANDLERS: dict[str, Handler] = {"for": for_, "loop": loop_}

@@ -1,0 +1,124 @@
+"""Tensor views and tile views: what they describe, and the elements that one access of a tile touches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tileir_diff.dialect.types import GatherScatterView, StridedView
+from tileir_diff.graph.shapes import relane
+from tileir_diff.graph.values import View, tensor_dim
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.dialect.types import TensorView
+    from tileir_diff.graph.evaluate import Evaluator, Handler
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.graph.values import TileView
+
+
+class Access(NamedTuple):
+    """One access through a view, over the tile's lanes; extents and strides by dimension of the tile."""
+
+    pointer: Term
+    mask: Term
+    coordinates: tuple[Term, ...]
+    extents: tuple[Term, ...]
+    strides: tuple[Term, ...]
+
+
+def make_tensor_view(ev: Evaluator, op: TileOp) -> None:
+    kind: Any = op.results[0].type
+    tensor: TensorView = kind
+    shape = _sizes(ev, op, "shape", tensor.shape)
+    strides = _sizes(ev, op, "strides", tensor.strides)
+    ev.set(op, View(tensor, ev.operand(op, "base"), shape, strides))
+
+
+def _sizes(ev: Evaluator, op: TileOp, group: str, static: tuple[int | None, ...]) -> tuple[Term, ...]:
+    """Sizes of the type, those that it leaves open from the operands in order."""
+    values = iter(op.group(group))
+    return tuple([ev.env[next(values)] if size is None else ev.terms.const(size) for size in static])
+
+
+def make_view(ev: Evaluator, op: TileOp) -> None:
+    """A view of tiles over a tensor view."""
+    kind: Any = op.results[0].type
+    tensor = ev.view(op, "tensor_view")
+    ev.set(op, View(kind, tensor.pointer, tensor.shape, tensor.strides))
+
+
+def get_index_space_shape(ev: Evaluator, op: TileOp) -> None:
+    view: View = ev.env[op.operands[0]]
+    kind: Any = view.kind
+    for dim in range(len(op.results)):
+        size = view.shape[tensor_dim(kind, dim)]
+        ev.set(op, ev.terms.ceildiv(size, ev.terms.const(_step(kind, dim))), dim)
+
+
+def get_tensor_shape(ev: Evaluator, op: TileOp) -> None:
+    view: View = ev.env[op.operands[0]]
+    for dim in range(len(op.results)):
+        ev.set(op, view.shape[dim], dim)
+
+
+def _is_sparse(kind: TileView, dim: int) -> bool:
+    return isinstance(kind, GatherScatterView) and dim == kind.sparse_dim
+
+
+def _step(kind: TileView, dim: int) -> int:
+    """How many elements lie between one index along a dimension and the next."""
+    if _is_sparse(kind, dim):
+        return 1
+    return kind.traversal_strides[dim] if isinstance(kind, StridedView) else kind.tile[dim]
+
+
+def access(ev: Evaluator, op: TileOp) -> Access:
+    """The elements that a load, store or atomic through a view touches."""
+    terms = ev.terms
+    view = ev.view(op, "view")
+    kind: Any = view.kind
+    inbounds = op.get("inbounds") or ()
+    pointer = view.pointer
+    inside: list[Term] = []
+    coordinates: list[Term] = []
+    for dim, (value, extent) in enumerate(zip(op.group("index"), kind.tile, strict=True)):
+        coordinate = _coordinate(ev, kind, dim, ev.env[value])
+        coordinates.append(coordinate)
+        along = tensor_dim(kind, dim)
+        pointer = terms.add(pointer, terms.mul(coordinate, view.strides[along]))
+        if dim < len(inbounds) and inbounds[dim]:
+            continue
+        sparse = _is_sparse(kind, dim)
+        if extent == 1 and not sparse and not isinstance(kind, StridedView):
+            continue  # an index outside the index space is undefined behaviour, so the one element is inside
+        inside.append(terms.compare("less_than", coordinate, view.shape[along]))
+        if sparse and not terms.nonneg(coordinate):
+            inside.append(terms.compare("greater_than_or_equal", coordinate, terms.zero))
+    dims = [tensor_dim(kind, dim) for dim in range(len(kind.tile))]
+    return Access(
+        pointer,
+        terms.conjunction(inside),
+        tuple(coordinates),
+        tuple([view.shape[dim] for dim in dims]),
+        tuple([view.strides[dim] for dim in dims]),
+    )
+
+
+def _coordinate(ev: Evaluator, kind: TileView, dim: int, index: Term) -> Term:
+    """The position in the tensor of a lane along one dimension."""
+    terms = ev.terms
+    extent = kind.tile[dim]
+    lane = terms.lane(dim, extent)
+    if _is_sparse(kind, dim):
+        return relane(terms, index, (extent,), [lane])
+    return terms.add(terms.scale(index, _step(kind, dim)), lane)
+
+
+HANDLERS: dict[str, Handler] = {
+    "get_index_space_shape": get_index_space_shape,
+    "get_tensor_shape": get_tensor_shape,
+    "make_gather_scatter_view": make_view,
+    "make_partition_view": make_view,
+    "make_strided_view": make_view,
+    "make_tensor_view": make_tensor_view,
+}

@@ -290,7 +290,6 @@ def test_a_guarded_store_is_a_masked_store() -> None:
     assert_equal(guarded, masked)
 
 
-@pytest.mark.xfail(strict=True, reason="alignment finds the store missing in place of its guard")
 def test_a_lost_or_added_guard_of_a_store() -> None:
     test = "%c = cmpi less_than %x, %m, signed : tile<i32> -> tile<i1>\n"
     guarded = kernel(f"{VALUE}%w = negf %v : {T}\n{test}if %c {{\n{STORE_AT}\n}}")
@@ -339,10 +338,6 @@ def test_an_early_return_guards_what_follows() -> None:
     assert_equal(early, guarded)
 
 
-LOOSE = "alignment tells first of an op that only fed, or followed, what was lost"
-
-
-@pytest.mark.xfail(strict=True, reason=LOOSE)
 def test_a_lost_return_is_a_lost_guard() -> None:
     test = "%c = cmpi greater_than_or_equal %x, %m, signed : tile<i32> -> tile<i1>\n"
     early = kernel(f"{test}if %c {{\nreturn\n}}\n{VALUE}%w = negf %v : {T}\n{STORE_AT}")

@@ -161,20 +161,10 @@ def test_equal_addresses(pair: Pair) -> None:
     assert_equal(address(pair.generated, "r"), address(pair.reference, "r"))
 
 
-LOOSE = ("dead ops",)
-"""Alignment tells of the lost dead op first."""
-WRONG = [
-    pytest.param(
-        pair,
-        id=pair.name,
-        marks=[pytest.mark.xfail(strict=True, reason="a lost dead op is told")] * (pair.name in LOOSE),
-    )
-    for pair in ADDRESSES
-    if pair.wrong
-]
+WRONG = [pair for pair in ADDRESSES if pair.wrong]
 
 
-@pytest.mark.parametrize("pair", WRONG)
+@pytest.mark.parametrize("pair", WRONG, ids=[pair.name for pair in WRONG])
 def test_unequal_addresses(pair: Pair) -> None:
     for reference in (pair.reference, pair.generated):
         assert_found(address(reference, "r"), address(pair.wrong, "r").replace(" // here", ""), *pair.rules)
@@ -361,7 +351,6 @@ def test_a_lost_mask_is_found_at_the_store() -> None:
     assert back.impact == "logic"
 
 
-@pytest.mark.xfail(strict=True, reason="a finding placed by alignment says DIFFERS for a lost operand")
 def test_a_lost_mask_is_missing() -> None:
     generated = LOST.replace(" // here", "")
     first = assert_found(
@@ -373,9 +362,6 @@ def test_a_lost_mask_is_missing() -> None:
 FLOORED = f"{splat('k', 32)}{splat('e', 0)}%s = subi %o, %mv : {V}\n%f = remi %s, %k signed : {V}\n"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="no rule for the select of a truncated remainder where it may be negative"
-)
 @pytest.mark.parametrize("sign", ["less_than %f, %e", "greater_than %e, %f"])
 def test_floor_modulo_spelled_out(sign: str) -> None:
     """The remainder of a truncating division, moved up by the divisor where it is negative."""
@@ -392,7 +378,6 @@ def test_floor_modulo_spelled_out(sign: str) -> None:
     assert_found(address(floor, "r"), address(truncated, "r"), "addressing", "integer-mode", "arithmetic")
 
 
-@pytest.mark.xfail(strict=True, reason="`f < 0 and f != 0` is not seen to be `f < 0`")
 def test_floor_modulo_of_two_front_ends() -> None:
     """With the sign compared by xor, or by one comparison: the same where the divisor is positive."""
     one = (

@@ -246,7 +246,6 @@ def test_asserts() -> None:
     assert_found(asserted("less_than"), asserted("greater_than"), "runtime-check/changed", "control-flow")
 
 
-@pytest.mark.xfail(strict=True, reason=LOOSE)
 def test_a_lost_assert() -> None:
     assert_found(asserted("less_than"), with_value(NEG), "runtime-check/missing")
 

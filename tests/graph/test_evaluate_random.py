@@ -255,6 +255,9 @@ def number(terms: Terms, term: Term, leaves: dict[Term, int]) -> int:
                 return visit(args[1] if visit(args[0]) else args[2])
             case "iop":
                 return kept(terms.attr[node], values)
+            case "wrap":
+                half = 1 << (terms.attr[node][0] - 1)
+                return (values[0] + half) % (2 * half) - half
             case _:
                 raise AssertionError(f"no meaning given to {kind}")
 

@@ -86,23 +86,10 @@ def test_equal_shapes(pair: Pair) -> None:
     assert_equal(with_value(pair.generated), with_value(pair.reference))
 
 
-MISPLACED = ("reshape and back",)
-"""Alignment pairs ops of one type that have nothing to do with each other, and hides what the values say."""
+WRONG = [pair for pair in FLAT if pair.wrong]
 
 
-@pytest.mark.parametrize(
-    "pair",
-    [
-        pytest.param(
-            p,
-            id=p.name,
-            marks=[pytest.mark.xfail(strict=True, reason="placed on an op that was not changed")]
-            * (p.name in MISPLACED),
-        )
-        for p in FLAT
-        if p.wrong
-    ],
-)
+@pytest.mark.parametrize("pair", WRONG, ids=[pair.name for pair in WRONG])
 def test_unequal_shapes(pair: Pair) -> None:
     for reference in (pair.reference, pair.generated):
         assert_found(with_value(reference), with_value(pair.wrong), *pair.rules)
@@ -181,9 +168,6 @@ def test_a_lost_dim_map_is_found() -> None:
     assert first.impact == "logic"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="alignment calls it arithmetic/missing, the permute against the negf behind it"
-)
 def test_a_lost_permutation_of_equal_extents_is_found() -> None:
     reference = access(
         lines="%p = permute %v [1, 0] : tile<32x32xf32> -> tile<32x32xf32>\n%u = negf %p : tile<32x32xf32>"

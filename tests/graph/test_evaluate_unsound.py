@@ -38,7 +38,6 @@ def told_apart(first: str, second: str) -> None:
     assert_equal(second, second)
 
 
-@pytest.mark.xfail(strict=True, reason="shli of a full-range integer is a product without wrap")
 def test_a_shift_there_and_back_extends_the_sign() -> None:
     """`(key << 16) >> 16` keeps 16 bits of a loaded integer."""
     told_apart(
@@ -90,9 +89,6 @@ def updating(before: str, inside: str) -> str:
 LOAD = f"%v, %vt = load_ptr_tko weak %pa, %in, %zero token=%t : {LOAD_TYPE}\n"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a load before a store in one loop body has the epoch of a load before the loop"
-)
 def test_a_load_of_what_the_loop_writes_stays_in_it() -> None:
     """Four additions, or one that is stored four times."""
     told_apart(updating("", LOAD), updating(LOAD, ""))
@@ -111,7 +107,6 @@ def stored(lines: str) -> str:
     )
 
 
-@pytest.mark.xfail(strict=True, reason="the trip count is that of the test, not of the effects above it")
 def test_an_effect_before_the_exit_of_a_loop_happens_once_more() -> None:
     """`while k < n { store }` stores n times, `loop { store; if k >= n break }` once more."""
     leave = (
@@ -123,9 +118,6 @@ def test_an_effect_before_the_exit_of_a_loop_happens_once_more() -> None:
     told_apart(kernel(f"{head}{leave}{stored('')}{step}"), kernel(f"{head}{stored('')}{leave}{step}"))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the trip count of a `for` is not clamped at zero in the closed form of its results"
-)
 def test_the_count_of_a_loop_that_does_not_run() -> None:
     """The carried index is 0 after no iteration, also where the bound is negative."""
 
@@ -197,7 +189,6 @@ def test_sums_in_one_body_have_their_own_indices() -> None:
     told_apart(separate, joint)
 
 
-@pytest.mark.xfail(strict=True, reason="products of data are taken as exact")
 def test_a_product_of_loaded_integers_wraps_under_a_floor_division() -> None:
     told_apart(
         keyed(
@@ -208,7 +199,6 @@ def test_a_product_of_loaded_integers_wraps_under_a_floor_division() -> None:
     )
 
 
-@pytest.mark.xfail(strict=True, reason="sums of data are taken as exact")
 def test_bytes_are_added_before_or_after_they_are_widened() -> None:
     """Loaded bytes are data: their sum wraps in i8 and does not in i32."""
 
@@ -244,7 +234,6 @@ def test_a_flag_is_polled_in_the_loop() -> None:
     told_apart(wait("", load), wait(load, ""))
 
 
-@pytest.mark.xfail(strict=True, reason="taken as exact without a word in the assumptions")
 def test_a_select_by_a_loaded_sum_that_may_wrap() -> None:
     """`key + 1 <= m` is not `key < m` for the largest integer, so it is taken only with a word about it."""
 
@@ -259,7 +248,6 @@ def test_a_select_by_a_loaded_sum_that_may_wrap() -> None:
     assert found(plus, plain) or compared(plus, plain).assumptions
 
 
-@pytest.mark.xfail(strict=True, reason="not among the assumptions")
 def test_arrays_that_do_not_overlap_are_an_assumption() -> None:
     """Two parameters may point to one array; that they do not is said in the result."""
     ordered = kernel(

@@ -365,7 +365,6 @@ def test_an_integer_constant_is_converted_with_one_rounding(value: int) -> None:
     assert Fraction(floats.constant_of(terms, folded) or 0.0) == nearest(Fraction(value), "f32")
 
 
-@pytest.mark.xfail(strict=True, reason="rounded to a double first, then to f32")
 def test_a_wide_integer_constant_is_rounded_once() -> None:
     terms = Terms()
     wide = (

@@ -164,3 +164,45 @@ def test_a_divisor_that_can_only_be_zero_has_a_range() -> None:
     quotient = terms.floordiv(terms.atom(leaves[0]), terms.atom(leaves[1]))
     low, high = terms.range(quotient)
     assert low is None or high is None or low <= high
+
+
+@many
+@given(st.integers(2, 9), st.integers(-3, 3), st.integers(-3, 3), st.booleans(), st.integers(-60, 60))
+def test_a_quotient_corrected_by_its_remainder_is_rounded_down(
+    divisor: int, factor: int, step: int, swapped: bool, point: int
+) -> None:
+    """`r < 0 ? x - step : x`, with `factor` times the truncated quotient in x: right for every step."""
+    terms = Terms()
+    leaf = terms.leaf("arg", 0, 0)
+    num, den = terms.atom(leaf), terms.const(divisor)
+    quotient = terms.truncdiv(num, den)
+    remainder = terms.sub(num, terms.mul(den, quotient))
+    negative = terms.compare("less_than", remainder, terms.zero)
+    plain = terms.sum(((quotient, factor), (num, 1)))
+    moved = terms.sub(plain, terms.const(step))
+    if swapped:
+        chosen = terms.ite(terms.negate(negative), plain, moved, "int")
+    else:
+        chosen = terms.ite(negative, moved, plain, "int")
+    towards_zero = int(point / divisor)
+    expected = point + factor * towards_zero - (step if point - divisor * towards_zero < 0 else 0)
+    assert evaluate(terms, chosen, {leaf: point}) == expected
+    if factor == step:
+        floor = terms.floordiv(num, den)
+        assert chosen == terms.sum(((floor, factor), (num, 1)))
+
+
+def test_a_sign_settles_that_a_number_is_not_zero() -> None:
+    terms = Terms()
+    number = terms.atom(terms.leaf("arg", 0, 0))
+    nonzero = terms.compare("not_equal", number, terms.zero)
+    zero = terms.compare("equal", number, terms.zero)
+    for strict, loose in (("less_than", "greater_than_or_equal"), ("greater_than", "less_than_or_equal")):
+        sign = terms.compare(strict, number, terms.zero)
+        assert terms.conjunction((sign, nonzero)) == sign
+        rest = terms.compare(loose, number, terms.zero)
+        assert terms.disjunction((rest, zero)) == rest
+        assert terms.conjunction((rest, nonzero)) != rest
+        assert terms.disjunction((sign, zero)) != sign
+    beyond = terms.compare("less_than", number, terms.const(2))
+    assert terms.conjunction((beyond, nonzero)) != beyond

@@ -170,7 +170,6 @@ def side(*arrays: tuple[str, int, int, int], grid: tuple[int, ...] = (2, 3, 1)) 
 SIDE = side(("a", 60, 90, 96), ("b", 60, 90, 96))
 
 
-@pytest.mark.xfail(strict=True, reason="other launches are looked at where both sides have one argument list")
 def test_a_launch_makes_constant_and_parameter_equal(tmp_path: Path) -> None:
     fixed = copy(before="%c96 = constant <i32: 96> : tile<i32>\n", strides=("%c96", "%c96"))
     assert_equal(copy(), fixed, launched(tmp_path, SIDE, SIDE))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.match.fixtures import ROOT, dump
-from tests.match.snippets import assert_found, found, parsed, with_value
+from tests.match.snippets import LOAD, PROLOGUE, STORE, assert_found, found, kernel, parsed, with_value
 from tileir_diff.match.align import Alignment, align
 
 T = "tile<128xf32>"
@@ -159,3 +159,110 @@ def test_the_first_finding_of_a_chain_is_its_cause() -> None:
     )
     assert_found(reference, generated, "arithmetic/op")
     assert len(found(reference, generated)) == 1
+
+
+ROW = "tile<1x128xf32>"
+
+
+def scanned(dim: int) -> str:
+    return with_value(
+        f"%r = reshape %v : {T} -> {ROW}\n"
+        f"%s = scan %r dim={dim} reverse=false identities=[0.0 : f32] : {ROW} -> {ROW}\n"
+        f"(%p: tile<f32>, %q: tile<f32>) {{\n%u = addf %p, %q : tile<f32>\nyield %u : tile<f32>\n}}\n"
+        f"%w = reshape %s : {ROW} -> {T}"
+    )
+
+
+def scanned_flat() -> str:
+    return with_value(
+        f"%s = scan %v dim=0 reverse=false identities=[0.0 : f32] : {T} -> {T}\n"
+        f"(%p: tile<f32>, %q: tile<f32>) {{\n%u = addf %p, %q : tile<f32>\nyield %u : tile<f32>\n}}\n"
+        f"%w = addf %s, %zero : {T}"
+    )
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 0), (0, 1)])
+def test_a_scan_along_an_axis_of_extent_one_is_another_axis(first: int, second: int) -> None:
+    result = assert_found(scanned(first), scanned(second), "scan/axis")
+    assert result.impact == "logic"
+
+
+def test_a_lost_scan_is_missing() -> None:
+    plain = with_value(f"%e = exp %v : {T}\n%w = addf %v, %zero : {T}")
+    assert assert_found(scanned_flat(), plain, "scan/missing").impact == "logic"
+    assert assert_found(plain, scanned_flat(), "scan/extra").impact == "logic"
+
+
+def test_one_wrong_mask_is_one_finding() -> None:
+    """The load and the store read one `cmpi`: its line is told once, with the other place."""
+    right = with_value(f"%w = exp %v : {T}")
+    wrong = kernel(
+        f"{LOAD}\n%w = exp %v : {T}\n{STORE}\n".replace("%in", "%other"),
+        prologue=PROLOGUE
+        + "%other = cmpi less_than_or_equal %o, %nv, signed : tile<128xi32> -> tile<128xi1>\n",
+    )
+    assert [each.rule for each in found(right, wrong)] == ["mask/changed"]
+
+
+def test_unrelated_ops_are_not_taken_for_each_other() -> None:
+    first = with_value(f"%e = exp %v : {T}\n%w = addf %e, %one : {T}")
+    second = with_value(f"%e = ftof %v : {T} -> tile<128xf16>\n%w = ftof %e : tile<128xf16> -> {T}")
+    assert ("kind", "exp ftof") not in described(local(first, second))
+
+
+def test_a_lost_permute_is_a_shape_op() -> None:
+    square = "tile<2x2xf32>"
+    flat = (
+        "%r = extract %v[%i0] : tile<128xf32> -> tile<4xf32>\n"
+        "%q = reshape %r : tile<4xf32> -> tile<2x2xf32>\n"
+    )
+    tail = (
+        "%c = reshape {} : tile<2x2xf32> -> tile<1x4xf32>\n%d = reshape %c : tile<1x4xf32> -> tile<4x1xf32>\n"
+    )
+    tail += f"%g = broadcast %d : tile<4x1xf32> -> tile<4x32xf32>\n%w = reshape %g : tile<4x32xf32> -> {T}"
+    turned = with_value(f"{flat}%p = permute %q [1, 0] : {square} -> {square} // here\n" + tail.format("%p"))
+    assert_found(turned, with_value(flat + tail.format("%q")), "shape-op")
+
+
+def test_a_store_moved_under_an_if_is_control_flow() -> None:
+    plain = with_value(f"%w = exp %v : {T}")
+    guard = "%g = cmpi less_than %x, %m, signed : tile<i32> -> tile<i1>\n"
+    moved = kernel(f"{LOAD}\n%w = exp %v : {T}\n{guard}if %g {{ // here\n{STORE}\nyield\n}}")
+    assert assert_found(plain, moved, "control-flow/extra").impact == "logic"
+
+
+def test_and_for_or_in_a_mask_is_the_mask() -> None:
+    both = "%other = cmpi greater_than %o, %mv, signed : tile<128xi32> -> tile<128xi1>\n"
+
+    def joined(op: str) -> str:
+        body = f"%two = {op} %in, %other : tile<128xi1> // here\n{LOAD}\n%w = exp %v : {T}\n"
+        return kernel(body + STORE.replace("%in", "%two"), prologue=PROLOGUE + both)
+
+    assert_found(joined("andi"), joined("ori"), "mask/changed")
+
+
+@pytest.mark.parametrize(
+    ("extra", "used", "told"),
+    [
+        ("%e, %et = load_ptr_tko weak %pb token=%t : tile<128xptr<f32>> -> tile<128xf32>, token", "%v", True),
+        (
+            (
+                "%e, %et = load_ptr_tko weak %pa, %in, %zero token=%t : "
+                "tile<128xptr<f32>>, tile<128xi1>, tile<128xf32> -> tile<128xf32>, token"
+            ),
+            "%v",
+            False,
+        ),
+        (
+            "%e, %et = load_ptr_tko weak %pb token=%t : tile<128xptr<f32>> -> tile<128xf32>, token",
+            "%e",
+            False,
+        ),
+    ],
+    ids=["unmasked", "masked", "used"],
+)
+def test_a_load_that_nothing_reads(extra: str, used: str, told: bool) -> None:
+    plain = kernel(f"{LOAD}\n%w = exp %v : {T}\n{STORE}")
+    other = kernel(f"{LOAD}\n{extra}\n%w = exp {used} : {T}\n{STORE}")
+    dead = [each for each in found(plain, other) if each.rule == "dead-code/dead-load"]
+    assert [each.impact for each in dead] == ["hint"] * told

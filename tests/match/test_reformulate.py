@@ -182,7 +182,6 @@ def test_sigmoids() -> None:
     assert assert_found(sigmoid("safe"), sigmoid("wrong"), "arithmetic").impact == "logic"
 
 
-@pytest.mark.xfail(strict=True, reason=OVERRIDDEN)
 def test_a_reformulation_is_never_silent() -> None:
     """Agreement at some points is no proof: the finding stays."""
     first = with_value(f"%e = exp %v : {T}\n%w = divf %e, %v : {T}")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term, Terms
 
 SMALL_SHIFT = 16
-"""A shift to the left by at most so many bits is index arithmetic, a product; by more it is packing of bits."""
+"""A shift to the left by at most so many bits is index arithmetic, a product; by more it packs bits."""
 
 
 def bitwise(ev: Evaluator, op: TileOp) -> None:
@@ -49,7 +49,9 @@ def _with_constant(terms: Terms, short: str, term: Term, constant: int) -> Term 
     """The op on a term and a constant, where that is arithmetic."""
     value = terms.value(term)
     if value is not None:
-        return terms.const({"andi": value & constant, "ori": value | constant, "xori": value ^ constant}[short])
+        return terms.const(
+            {"andi": value & constant, "ori": value | constant, "xori": value ^ constant}[short]
+        )
     if constant == 0:
         return terms.zero if short == "andi" else term
     if constant == -1:
@@ -125,11 +127,11 @@ def trunci(ev: Evaluator, op: TileOp) -> None:
     if fits(terms, term, bits):
         ev.set(op, term)
         return
-    if terms.value(term) is None:
-        if op.get("overflow") in ("nsw", "nw") or (bits == 32 and index_like(terms, term)):
-            ev.kernel.assume("index arithmetic fits i32 where it is narrowed to it")
-            ev.set(op, term)
-            return
+    narrowed = op.get("overflow") in ("nsw", "nw") or (bits == 32 and index_like(terms, term))
+    if narrowed and terms.value(term) is None:
+        ev.kernel.assume("index arithmetic fits i32 where it is narrowed to it")
+        ev.set(op, term)
+        return
     ev.set(op, terms.wrap(bits, term))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.types import Token
 from tileir_diff.graph.carries import Exit
-from tileir_diff.graph.values import sort_of
+from tileir_diff.graph.values import sort_of, union_of_tokens
 
 if TYPE_CHECKING:
     from xdsl.ir import Region, SSAValue
@@ -33,7 +34,7 @@ def if_(ev: Evaluator, op: TileOp) -> None:
 
 
 def _branch(ev: Evaluator, region: Region | None, outer: Term, condition: Term) -> tuple[Any, ...] | None:
-    """The values that a branch yields, None where its end is never reached. Leaves ``live`` as it is there."""
+    """The values that a branch yields, None where its end is never reached. Sets ``live`` as it is there."""
     terms = ev.terms
     ev.live = terms.conjunction((outer, condition))
     if condition == terms.false:
@@ -57,15 +58,15 @@ def _live_after(ev: Evaluator, outer: Term, condition: Term, then_live: Term, el
         return else_live
     if else_live == terms.false:
         return then_live
-    if then_live == terms.conjunction((outer, condition)):
-        if else_live == terms.conjunction((outer, terms.negate(condition))):
-            return outer  # no way out in either branch
+    whole = then_live == terms.conjunction((outer, condition))
+    if whole and else_live == terms.conjunction((outer, terms.negate(condition))):
+        return outer  # no way out in either branch
     return terms.disjunction((then_live, else_live))
 
 
 def _merge(ev: Evaluator, condition: Term, then: Any, other: Any, result: SSAValue) -> Any:
-    if isinstance(then, frozenset) and isinstance(other, frozenset):
-        return frozenset[int](then) | frozenset[int](other)
+    if isinstance(result.type, Token):
+        return union_of_tokens((then, other))
     if isinstance(then, int) and isinstance(other, int):
         return ev.terms.ite(condition, then, other, sort_of(result))
     return then if then == other else None

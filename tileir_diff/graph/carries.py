@@ -78,8 +78,8 @@ def substitute_carries(
 ) -> Term:
     """Like ``Terms.subst``, where a carry of tile type, ``at(leaf, lanes)``, is read at its lanes.
 
-    ``mapping`` gives for a carry leaf the term over the carry's own lanes, or a node of kind ``cp``, which stays
-    under ``at``.
+    ``mapping`` gives for a carry leaf the term over the carry's own lanes, or a node of kind ``cp``, which
+    stays under ``at``.
     """
     keys = frozenset(mapping)
     if not terms.symbols[term] & keys:

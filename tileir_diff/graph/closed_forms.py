@@ -78,7 +78,7 @@ def _count(terms: Terms, body: Body, exit_: Term) -> None:
 
 
 def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:
-    """The trip count when ``exit`` is ``a - s * iteration <= 0`` with a constant step s > 0 and invariant a."""
+    """The trip count when the exit is ``a - s * iteration <= 0`` with a constant s > 0 and an invariant a."""
     if terms.kind[exit_] != "le":
         return None
     distance = terms.args[exit_][0]

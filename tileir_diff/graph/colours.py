@@ -1,12 +1,13 @@
-"""Names for the carried values of a loop by what they compute, so that equal loops of two sides get equal terms.
+"""Names for the carried values of a loop by what they compute, so that equal loops get equal terms.
 
-Colours: round 0 is type and initial value; round t + 1 adds the next value with every carried value replaced by
-its colour of round t. When a round splits no class, equal colours mean equal values, on one side and across sides
-(the colours of a round contain those before it).
+Colours: round 0 is type and initial value; round t + 1 adds the next value with every carried value replaced
+by its colour of round t. When a round splits no class, equal colours mean equal values, on one side and
+across sides (the colours of a round contain those before it).
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.carries import own_lanes, substitute_carries
@@ -105,7 +106,7 @@ def _closures(terms: Terms, live: list[Carry], pieces: list[Term]) -> list[froze
 
 def _settled(rounds: list[list[Term]], closure: frozenset[int], position: int) -> Term:
     """The colour of the first round that splits no class of the values this one depends on."""
-    for before, after in zip(rounds[1:], rounds[2:], strict=False):
+    for before, after in pairwise(rounds[1:]):
         if len({before[i] for i in closure}) == len({after[i] for i in closure}):
             return after[position]
     return rounds[-1][position]

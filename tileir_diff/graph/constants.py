@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.ir import TileOp
 from tileir_diff.graph import floats
 from tileir_diff.graph.shapes import linear_index
 from tileir_diff.graph.values import shape_of
 
 if TYPE_CHECKING:
-    from tileir_diff.dialect.ir import TileOp
-    from tileir_diff.dialect.literals import DenseElements
+    from tileir_diff.dialect.attributes import DenseElements
     from tileir_diff.dialect.types import Scalar
     from tileir_diff.graph.evaluate import Evaluator, Handler
     from tileir_diff.graph.terms import Term, Terms
@@ -38,7 +39,7 @@ def constant(ev: Evaluator, op: TileOp) -> None:
     linear = linear_index(terms, lanes)
     if element.is_int and element.bits > 1:
         first, *_ = integers = tuple(dense.ints())
-        steps = {b - a for a, b in zip(integers, integers[1:], strict=False)}
+        steps = {b - a for a, b in pairwise(integers)}
         if len(steps) == 1:
             ev.set(op, terms.add(terms.const(first), terms.scale(linear, steps.pop())))
             return
@@ -50,10 +51,10 @@ def get_global(ev: Evaluator, op: TileOp) -> None:
     name = op.get("sym_name") or op.get("name")
     content: Any = name
     module = ev.entry.parent_op()
-    for other in [] if module is None else module.regions[0].block.ops:
-        tile_op: Any = other
-        if getattr(other, "short", "") == "global" and tile_op.get("sym_name") == name:
-            dense: DenseElements | None = tile_op.get("value")
+    others = module.inner() if isinstance(module, TileOp) else ()
+    for other in others:
+        if other.short == "global" and other.get("sym_name") == name:
+            dense: DenseElements | None = other.get("value")
             if dense is not None:
                 content = (dense.element.name, dense.bits, dense.shape)
     ev.set(op, ev.terms.atom(ev.terms.node("symbol", (content,), ())))

@@ -49,7 +49,7 @@ def reduce(ev: Evaluator, op: TileOp) -> None:
     terms = ev.terms
     sources = op.group("operands")
     values: list[Term] = [ev.env[value] for value in sources]
-    dim = op.get("dim")
+    dim: int = op.get("dim")
     shape = shape_of(sources[0])
     extent = shape[dim]
     scan = op.short == "scan"
@@ -77,7 +77,7 @@ def reduce(ev: Evaluator, op: TileOp) -> None:
 
 
 def _combiner(ev: Evaluator, op: TileOp) -> list[Term]:
-    """The body of a reduction over ``region`` leaves: 2i is the element, 2i + 1 the accumulator of operand i."""
+    """The body over ``region`` leaves: 2i is the element of operand i, 2i + 1 its accumulator."""
     block = op.regions[0].block
     for index, arg in enumerate(block.args):
         ev.env[arg] = ev.as_sort(ev.terms.leaf("region", index), arg)

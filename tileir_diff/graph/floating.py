@@ -4,18 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.graph.modifiers import modifiers
 from tileir_diff.graph.integers import sides
+from tileir_diff.graph.modifiers import modifiers
 from tileir_diff.graph.values import element_name, is_bool, is_integer, operand, sort_of
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.evaluate import Evaluator, Handler
 
-ELEMENTWISE = (
-    "absf addf atan2 ceil cos cosh divf exp exp2 floor fma fpowf fpowi log log2 maxf minf mulf negf remf rsqrt "
-    "sin sinh sqrt subf tan tanh"
-).split()
+ELEMENTWISE = [
+    "absf",
+    "addf",
+    "atan2",
+    "ceil",
+    "cos",
+    "cosh",
+    "divf",
+    "exp",
+    "exp2",
+    "floor",
+    "fma",
+    "fpowf",
+    "fpowi",
+    "log",
+    "log2",
+    "maxf",
+    "minf",
+    "mulf",
+    "negf",
+    "remf",
+    "rsqrt",
+    "sin",
+    "sinh",
+    "sqrt",
+    "subf",
+    "tan",
+    "tanh",
+]
 
 
 def elementwise(ev: Evaluator, op: TileOp) -> None:

@@ -7,77 +7,35 @@ input but a signed zero or a result below the normal range.
 from __future__ import annotations
 
 import math
-import struct
 from typing import TYPE_CHECKING, Any
+
+from tileir_diff.graph.formats import FORMATS, decode, encode, encode_integer, show
 
 if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term, Terms
 
+__all__ = [
+    "COMMUTATIVE",
+    "EQUIVALENCES",
+    "constant",
+    "constant_of",
+    "decode",
+    "encode",
+    "negate",
+    "normalise",
+    "show",
+]
+
 EQUIVALENCES: dict[str, str] = {
     "additive-zero": "x + 0 is x, and 0 - x is -x (differs in the sign of a zero only)",
     "fma-zero": "fma(a, b, 0) is a * b (differs in the sign of a zero only)",
-    "power-of-two-scale": "a factor 2^k moves through f32 products, quotients and fma (differs below the normal range)",
+    "power-of-two-scale": (
+        "a factor 2^k moves through f32 products, quotients and fma (differs below the normal range)"
+    ),
     "flush-with-normal": "flush_to_zero has no effect on a sum with a constant of normal size",
 }
 
 COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf"})
-
-_FORMATS = {  # exponent bits, mantissa bits, bias
-    "f16": (5, 10, 15),
-    "bf16": (8, 7, 127),
-    "f32": (8, 23, 127),
-    "f64": (11, 52, 1023),
-    "tf32": (8, 23, 127),
-}
-
-
-def decode(element: str, bits: int) -> float | None:
-    """The exact value of a bit pattern; None for an element type without a table here."""
-    spec = _FORMATS.get(element)
-    if spec is None:
-        return None
-    exponent_bits, mantissa_bits, bias = spec
-    sign = -1.0 if bits >> (exponent_bits + mantissa_bits) & 1 else 1.0
-    exponent = bits >> mantissa_bits & ((1 << exponent_bits) - 1)
-    mantissa = bits & ((1 << mantissa_bits) - 1)
-    if exponent == (1 << exponent_bits) - 1:
-        return math.nan if mantissa else sign * math.inf
-    if exponent == 0:
-        return sign * math.ldexp(mantissa, 1 - bias - mantissa_bits)
-    return sign * math.ldexp(mantissa | 1 << mantissa_bits, exponent - bias - mantissa_bits)
-
-
-def encode(element: str, value: float) -> int | None:
-    """Round to nearest even into ``element``; None where the format has no table here."""
-    spec = _FORMATS.get(element)
-    if spec is None or element == "tf32":
-        return None
-    exponent_bits, mantissa_bits, bias = spec
-    top = (1 << exponent_bits) - 1
-    sign = 1 if math.copysign(1.0, value) < 0 else 0
-    head = sign << (exponent_bits + mantissa_bits)
-    if math.isnan(value):
-        return head | top << mantissa_bits | 1 << (mantissa_bits - 1)
-    magnitude = abs(value)
-    if math.isinf(magnitude):
-        return head | top << mantissa_bits
-    if magnitude == 0:
-        return head
-    exponent = math.frexp(magnitude)[1] - 1
-    exponent = max(exponent, 1 - bias)
-    scaled = math.ldexp(magnitude, mantissa_bits - exponent)
-    rounded = int(scaled)
-    rest = scaled - rounded
-    if rest > 0.5 or (rest == 0.5 and rounded & 1):
-        rounded += 1
-    if rounded >> (mantissa_bits + 1):
-        rounded >>= 1
-        exponent += 1
-    if exponent + bias >= top:
-        return head | top << mantissa_bits
-    if rounded >> mantissa_bits == 0:
-        return head | rounded
-    return head | (exponent + bias) << mantissa_bits | (rounded & ((1 << mantissa_bits) - 1))
 
 
 def constant(terms: Terms, element: str, bits: int) -> Term:
@@ -131,8 +89,8 @@ def _negf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
     (x,) = args
     if _is(terms, x, "negf"):
         return terms.args[x][0]
-    if terms.kind[x] == "fc" and element in _FORMATS:
-        exponent_bits, mantissa_bits, _ = _FORMATS[element]
+    if terms.kind[x] == "fc" and element in FORMATS:
+        exponent_bits, mantissa_bits, _ = FORMATS[element]
         return constant(terms, element, terms.attr[x][1] ^ 1 << (exponent_bits + mantissa_bits))
     return None
 
@@ -143,7 +101,7 @@ def _strip_negation(terms: Terms, term: Term) -> tuple[Term, bool]:
     value = constant_of(terms, term)
     if value is not None and math.copysign(1.0, value) < 0 and not math.isnan(value):
         element = terms.attr[term][0]
-        if element in _FORMATS:
+        if element in FORMATS:
             return negate(terms, element, term), True
     return term, False
 
@@ -242,13 +200,13 @@ def _divf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
     if constant_of(terms, b) == 1.0 and not mods:
         return a
     k = _power_of_two(terms, b)
-    if k is not None and element == "f32" and terms.enabled("power-of-two-scale") and -100 <= k <= 100:
-        if not mods and terms.kind[a] != "fc":
-            inverse = _from_value(terms, element, math.ldexp(1.0, -k))
-            if inverse is not None:
-                terms.note("power-of-two-scale")
-                return normalise(terms, ("mulf", element, ()), (a, inverse))
-    return None
+    if k is None or element != "f32" or not -100 <= k <= 100 or not terms.enabled("power-of-two-scale"):
+        return None
+    inverse = _from_value(terms, element, math.ldexp(1.0, -k))
+    if mods or terms.kind[a] == "fc" or inverse is None:
+        return None
+    terms.note("power-of-two-scale")
+    return normalise(terms, ("mulf", element, ()), (a, inverse))
 
 
 def _fma(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
@@ -306,27 +264,22 @@ def _widens(element: tuple[str, str]) -> bool:
 
 
 def _bitcast(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
-    source, target = element
+    target = element[1]
     (x,) = args
     value = terms.value(x)
-    if value is not None and target in _FORMATS:
-        return constant(terms, target, value & ((1 << _BITS[target]) - 1))
+    if value is not None and target in FORMATS:
+        width = sum(FORMATS[target][:2]) + 1
+        return constant(terms, target, value & ((1 << width) - 1))
     if terms.kind[x] == "f" and terms.attr[x][0] == "bitcast" and terms.attr[x][1][0] == target:
         return terms.args[x][0]
     return None
-
-
-_BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "tf32": 32}
 
 
 def _itof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
     value = terms.value(args[0])
     if value is None or mods:
         return None
-    try:
-        bits = encode(element, float(value))
-    except OverflowError:
-        return None
+    bits = encode_integer(element, value)
     return None if bits is None else constant(terms, element, bits)
 
 
@@ -341,14 +294,3 @@ _HANDLERS: dict[str, Any] = {
     "bitcast": _bitcast,
     "itof": _itof,
 }
-
-
-def show(element: str, bits: int) -> str:
-    """A constant as a reader expects it."""
-    value = decode(element, bits)
-    if value is None:
-        return f"0x{bits:X}"
-    if element == "f32":
-        (single,) = struct.unpack("<f", struct.pack("<f", value)) if math.isfinite(value) else (value,)
-        return repr(single) if not math.isfinite(value) else f"{single:.9g}"
-    return f"{value:.17g}"

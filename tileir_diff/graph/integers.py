@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tileir_diff.graph.modifiers import modifiers
 from tileir_diff.graph.values import element_bits, is_bool, operand, signed_range
@@ -15,11 +15,27 @@ if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term, Terms
 
 INDEX_ATOMS = frozenset(
-    "arg block grid lane iter carry at div tdiv min max ite b2i loop_result mul".split()
+    [
+        "arg",
+        "block",
+        "grid",
+        "lane",
+        "iter",
+        "carry",
+        "at",
+        "div",
+        "tdiv",
+        "min",
+        "max",
+        "ite",
+        "b2i",
+        "loop_result",
+        "mul",
+    ]
 )
-INDEX_SYMBOLS = frozenset("arg block grid lane iter carry".split())
+INDEX_SYMBOLS = frozenset(["arg", "block", "grid", "lane", "iter", "carry"])
 HASH_FACTOR = 1 << 16
-"""A constant factor from here on is hash arithmetic, which wraps on purpose; smaller ones are index arithmetic."""
+"""A constant factor from here on is hash arithmetic, which wraps on purpose; below is index arithmetic."""
 
 
 def fits(terms: Terms, term: Term, bits: int) -> bool:
@@ -120,8 +136,7 @@ def remi(ev: Evaluator, op: TileOp) -> None:
         return
     remainder = terms.sub(num, terms.mul(den, terms.truncdiv(num, den)))
     if terms.nonneg(num) and terms.nonneg(den) and not terms.nonneg(remainder):
-        if terms.kind[remainder] == "poly":
-            terms.assume_range(remainder, 0, None)
+        terms.assume_range(remainder, 0, None)
     ev.set(op, remainder)
 
 

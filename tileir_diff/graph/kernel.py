@@ -1,79 +1,162 @@
-"""What a kernel does, as data: its effects on memory in order, the loops around them, its promises."""
+"""What a kernel does, as data: its effects on memory in order, the loops around them, its promises.
+
+Plain classes: a dataclass costs more at import than a small dump costs to evaluate.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from xdsl.ir import SSAValue
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.terms import Term, Terms
 
 
-@dataclass(slots=True)
-class Loop:
-    """One ``for`` or ``loop``. Terms inside refer to ``iteration`` (0, 1, ..) and to the carry leaves."""
-
-    op: TileOp
-    uid: int
-    depth: int
-    iteration: Term
-    lower: Term
-    step: Term
-    trip: Term | None
-    upper: Term | None = None
-    stride: Term | None = None
-    """The step as written, where the loop was one over the grid and is taken as one over all tiles."""
-    carries: list[Carry] = field(default_factory=list)
-    exit: Term | None = None
-    """For ``loop``: the predicate, over carries and iteration, under which the iteration leaves the loop."""
-    closed: dict[Term, Term] = field(default_factory=dict)
-    """Carry leaves that have a closed form in ``iteration``."""
-    canonical: dict[Term, Term] = field(default_factory=dict)
-    """Iteration and carry leaves as terms that do not depend on the side; filled when the loop is finished."""
-
-
-@dataclass(slots=True)
 class Carry:
-    index: int
-    leaf: Term
-    init: Term
-    next: Term
-    type_text: str
-    value: SSAValue
+    """A value that a loop carries: ``leaf`` stands for it inside, ``next`` is for the next iteration."""
+
+    __slots__ = ("index", "init", "leaf", "next", "type_text", "value")
+
+    def __init__(self, index: int, leaf: Term, init: Term, type_text: str, value: SSAValue) -> None:
+        self.index = index
+        self.leaf = leaf
+        self.init = init
+        self.next = init
+        self.type_text = type_text
+        self.value = value
 
 
-@dataclass(slots=True)
+class Loop:
+    """One ``for`` or ``loop``. Terms inside refer to ``iteration`` (0, 1, ..) and to the carry leaves.
+
+    stride      the step as written, where the loop was one over the grid and is taken as one over all tiles
+    exit        for ``loop``: the predicate, over carries and iteration, under which an iteration leaves it
+    closed      carry leaves that have a closed form in ``iteration``
+    canonical   iteration and carry leaves as terms that do not depend on the side, and under -1 the exit of a
+                loop without a trip count; filled when the loop is finished
+    """
+
+    __slots__ = (
+        "canonical",
+        "carries",
+        "closed",
+        "depth",
+        "exit",
+        "iteration",
+        "lower",
+        "op",
+        "step",
+        "stride",
+        "trip",
+        "uid",
+        "upper",
+    )
+
+    def __init__(
+        self, op: TileOp, uid: int, depth: int, iteration: Term, lower: Term, step: Term, trip: Term | None
+    ) -> None:
+        self.op = op
+        self.uid = uid
+        self.depth = depth
+        self.iteration = iteration
+        self.lower = lower
+        self.step = step
+        self.trip = trip
+        self.upper: Term | None = None
+        self.stride: Term | None = None
+        self.carries: list[Carry] = []
+        self.exit: Term | None = None
+        self.closed: dict[Term, Term] = {}
+        self.canonical: dict[Term, Term] = {}
+
+    def map(self, change: Callable[[Term], Term]) -> None:
+        """Apply a term rewrite to a loop inside another one, in place."""
+        for carry in self.carries:
+            carry.init = change(carry.init)
+            carry.next = change(carry.next)
+        self.exit = None if self.exit is None else change(self.exit)
+        self.trip = None if self.trip is None else change(self.trip)
+        self.lower, self.step = change(self.lower), change(self.step)
+        self.closed = {leaf: change(form) for leaf, form in self.closed.items()}
+        self.canonical = {leaf: change(form) for leaf, form in self.canonical.items()}
+
+
 class Effect:
-    """One memory access, print, assert, fence. Lane terms are those of the accessed tile, unit dimensions dropped."""
+    """One memory access, print, assert, fence. Lane terms are those of the accessed tile.
 
-    kind: str
-    """load, store, atomic_rmw, atomic_cas, atomic_red, print, assert, fence, launch_control"""
-    op: TileOp
-    order: int
-    loops: tuple[Loop, ...]
-    guard: Term
-    """Path condition: conjunction of the enclosing ``if`` conditions."""
-    pointer: Term | None = None
-    base: Term | None = None
-    mask: Term | None = None
-    """Which lanes take part, as the op itself says (mask operand, or the bounds of the view)."""
-    values: tuple[Term, ...] = ()
-    """store: the value; rmw: argument; cas: compare, value; print: arguments; assert: condition."""
-    padding: Term | None = None
-    shape: tuple[int, ...] = ()
-    element: str = ""
-    family: str = ""
-    """pointer, partition, strided, gather"""
-    coordinates: tuple[Term, ...] = ()
-    extents: tuple[Term, ...] = ()
-    strides: tuple[Term, ...] = ()
-    result: Term | None = None
-    after: frozenset[int] = frozenset()
-    """Orders of the effects that a token makes come before this one (direct predecessors)."""
+    kind     load, store, atomic_rmw, atomic_cas, print, assert, fence
+    guard    path condition: conjunction of the enclosing ``if`` conditions
+    mask     which lanes take part, as the op itself says (mask operand, or the bounds of the view)
+    values   store: the value; rmw: argument; cas: compare, value; print: arguments; assert: condition
+    family   pointer, partition, strided, gather
+    after    orders of the effects that a token makes come before this one (direct predecessors)
+    """
+
+    __slots__ = (
+        "after",
+        "base",
+        "coordinates",
+        "element",
+        "extents",
+        "family",
+        "guard",
+        "kind",
+        "loops",
+        "mask",
+        "op",
+        "order",
+        "padding",
+        "pointer",
+        "result",
+        "shape",
+        "strides",
+        "values",
+    )
+
+    def __init__(
+        self,
+        kind: str,
+        op: TileOp,
+        order: int,
+        loops: tuple[Loop, ...],
+        guard: Term,
+        *,
+        pointer: Term | None = None,
+        base: Term | None = None,
+        mask: Term | None = None,
+        values: tuple[Term, ...] = (),
+        padding: Term | None = None,
+        shape: tuple[int, ...] = (),
+        element: str = "",
+        family: str = "",
+        coordinates: tuple[Term, ...] = (),
+        extents: tuple[Term, ...] = (),
+        strides: tuple[Term, ...] = (),
+        result: Term | None = None,
+        after: frozenset[int] = frozenset(),
+    ) -> None:
+        self.kind = kind
+        self.op = op
+        self.order = order
+        self.loops = loops
+        self.guard = guard
+        self.pointer = pointer
+        self.base = base
+        self.mask = mask
+        self.values = values
+        self.padding = padding
+        self.shape = shape
+        self.element = element
+        self.family = family
+        self.coordinates = coordinates
+        self.extents = extents
+        self.strides = strides
+        self.result = result
+        self.after = after
 
     def map(self, change: Callable[[Term], Term]) -> None:
         """Apply a term rewrite to every field, in place."""
@@ -85,37 +168,83 @@ class Effect:
         self.pointer = maybe(self.pointer)
         self.base = maybe(self.base)
         self.mask = maybe(self.mask)
-        self.values = tuple(change(v) for v in self.values)
+        self.values = tuple([change(v) for v in self.values])
         self.padding = maybe(self.padding)
-        self.coordinates = tuple(change(v) for v in self.coordinates)
-        self.extents = tuple(change(v) for v in self.extents)
-        self.strides = tuple(change(v) for v in self.strides)
+        self.coordinates = tuple([change(v) for v in self.coordinates])
+        self.extents = tuple([change(v) for v in self.extents])
+        self.strides = tuple([change(v) for v in self.strides])
         self.result = maybe(self.result)
 
 
-@dataclass(slots=True)
+class Promise:
+    """An ``assume``, resolved to the value it is about.
+
+    argument   index of the entry parameter when the value is one
+    of_view    the value is a tensor view; ``term`` is, or holds, its base pointer
+    """
+
+    __slots__ = ("argument", "assumption", "loops", "of_view", "op", "term")
+
+    def __init__(
+        self, op: TileOp, term: Any, assumption: Any, argument: int | None, loops: tuple[Loop, ...]
+    ) -> None:
+        self.op = op
+        self.term = term
+        self.assumption = assumption
+        self.argument = argument
+        self.loops = loops
+        self.of_view = False
+
+
 class Kernel:
-    """One evaluated entry."""
+    """One evaluated entry.
 
-    entry: TileOp
-    name: str
-    side: int
-    terms: Terms
-    arguments: tuple[Term, ...]
-    effects: list[Effect] = field(default_factory=list)
-    loops: list[Loop] = field(default_factory=list)
-    values: dict[SSAValue, Any] = field(default_factory=dict)
-    promises: list[Promise] = field(default_factory=list)
-    assumptions: dict[str, None] = field(default_factory=dict)
-    not_modelled: list[TileOp] = field(default_factory=list)
-    loop_results: dict[Term, tuple[Loop, int]] = field(default_factory=dict)
-    """By the colour in a ``loop_result`` term: the loop and the result's index."""
+    values          what each value of the dump is: a term, a ``View``, a token (orders of effects), or None
+    assumptions     what was taken for granted, as sentences in the order of their first use
+    not_modelled    ops that equal only themselves
+    loop_results    by the colour in a ``loop_result`` term: the loop and the result's index
+    token_carries   loop-carried tokens, as negative numbers in ``Effect.after``: what they may stand for
+    """
 
-    token_carries: dict[int, frozenset[int]] = field(default_factory=dict)
-    """Loop-carried tokens, as negative numbers in ``Effect.after``: what they may stand for."""
+    __slots__ = (
+        "arguments",
+        "assumptions",
+        "effects",
+        "entry",
+        "loop_results",
+        "loops",
+        "name",
+        "not_modelled",
+        "promises",
+        "side",
+        "terms",
+        "token_carries",
+        "values",
+    )
+
+    def __init__(self, entry: TileOp, side: int, terms: Terms, arguments: tuple[Term, ...]) -> None:
+        self.entry = entry
+        self.name = str(entry.get("sym_name"))
+        self.side = side
+        self.terms = terms
+        self.arguments = arguments
+        self.effects: list[Effect] = []
+        self.loops: list[Loop] = []
+        self.values: dict[SSAValue, Any] = {}
+        self.promises: list[Promise] = []
+        self.assumptions: dict[str, None] = {}
+        self.not_modelled: list[TileOp] = []
+        self.loop_results: dict[Term, tuple[Loop, int]] = terms.loop_results[side]
+        self.token_carries: dict[int, frozenset[int]] = {}
+
+    def assume(self, sentence: str) -> None:
+        """Name something that is taken for granted."""
+        self.assumptions.setdefault(sentence)
 
     def token_order(self) -> Mapping[int, int]:
-        """For each effect, a bit set of the effects that tokens order before it, in this or an earlier iteration."""
+        """For each effect, a bit set of the effects that tokens order before it, in this or an earlier
+        iteration.
+        """
         order = [effect.order for effect in self.effects]
         before: dict[int, int] = dict.fromkeys((*order, *self.token_carries), 0)
         sources = {effect.order: effect.after for effect in self.effects} | self.token_carries
@@ -130,17 +259,3 @@ class Kernel:
                     before[item] = bits
                     changed = bool(self.token_carries)
         return before
-
-
-@dataclass(slots=True)
-class Promise:
-    """An ``assume``, resolved to the value it is about."""
-
-    op: TileOp
-    term: Any
-    assumption: Any
-    argument: int | None
-    """Index of the entry parameter when the value is one."""
-    loops: tuple[Loop, ...] = ()
-    of_view: bool = False
-    """The value is a tensor view; ``term`` is, or holds, its base pointer."""

@@ -8,7 +8,14 @@ from tileir_diff.dialect.types import Token
 from tileir_diff.graph import closed_forms, colours
 from tileir_diff.graph.carries import Body, Exit, own_lanes, substitute_carries
 from tileir_diff.graph.kernel import Carry, Loop
-from tileir_diff.graph.values import element_bits, is_integer, operand, signed_range, sort_of
+from tileir_diff.graph.values import (
+    element_bits,
+    is_integer,
+    ops_within,
+    signed_range,
+    sort_of,
+    union_of_tokens,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +25,6 @@ if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.evaluate import Evaluator, Handler
     from tileir_diff.graph.terms import Term
-
-    Token_ = frozenset[int]
 
 
 def for_(ev: Evaluator, op: TileOp) -> None:
@@ -65,7 +70,7 @@ def _once(ev: Evaluator, block: Block, lower: Term, inits: list[Any]) -> tuple[A
 def _continues_early(op: TileOp) -> bool:
     """Whether a loop body contains a ``continue`` that is not its last op."""
     block = op.regions[0].block
-    return any(getattr(inner, "short", "") == "continue" and inner.parent is not block for inner in op.walk())
+    return any(inner.short == "continue" and inner.parent is not block for inner in ops_within(op))
 
 
 def _open(ev: Evaluator, op: TileOp, lower: Term, step: Term, trip: Term | None) -> Loop:
@@ -86,7 +91,7 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     breaks = [exit_ for exit_ in exits if exit_.kind == "break"]
     for index, marker in markers.items():
         for exit_ in continues:
-            ev.kernel.token_carries[marker] |= _tokens(exit_.values[index : index + 1])
+            ev.kernel.token_carries[marker] |= union_of_tokens(exit_.values[index : index + 1])
     for carry in loop.carries:
         carry.next = _choose(ev, continues, carry.index, carry.value, default=ev.env[carry.value])
     if loop.trip is None:
@@ -96,7 +101,7 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     colours.finish(ev.terms, loop)
     for index, result in enumerate(op.results):
         if isinstance(result.type, Token):
-            ev.env[result] = _token_result(loop, index, continues + breaks) | _tokens(inits[index : index + 1])
+            ev.set(op, _token_result(loop, index, inits, continues + breaks), index)
         else:
             ev.set(op, _result(ev, loop, breaks, index, result), index)
     _close_arguments(ev, loop, args)
@@ -108,7 +113,7 @@ def _enter(ev: Evaluator, loop: Loop, args: Sequence[SSAValue], inits: list[Any]
     for index, (arg, init) in enumerate(zip(args, inits, strict=True)):
         if isinstance(arg.type, Token):
             marker = markers[index] = -1 - len(ev.kernel.token_carries)
-            ev.kernel.token_carries[marker] = _tokens((init,))
+            ev.kernel.token_carries[marker] = union_of_tokens((init,))
             ev.env[arg] = frozenset((marker,))
         elif isinstance(init, int):
             leaf = ev.terms.leaf("carry", ev.side, loop.uid, index)
@@ -158,21 +163,12 @@ def _choose(ev: Evaluator, exits: list[Exit], index: int, value: SSAValue, defau
     return result
 
 
-def _tokens(values: Sequence[Any]) -> Token_:
-    """The union of the tokens among the values."""
-    union: Token_ = frozenset()
-    for value in values:
-        if isinstance(value, frozenset):
-            union |= value
-    return union
-
-
-def _token_result(loop: Loop, index: int, exits: list[Exit]) -> Token_:
-    """The effects behind a token that leaves the loop, however it ends."""
-    union: Token_ = frozenset()
+def _token_result(loop: Loop, index: int, inits: list[Any], exits: list[Exit]) -> frozenset[int]:
+    """The effects behind a token that leaves the loop, however it ends, or that never enters it."""
+    union = union_of_tokens(inits[index : index + 1])
     for exit_ in exits:
         # a `break` numbers its values as the results, a `continue` as the carried values
-        union |= _tokens(exit_.values[index : index + 1] if loop.trip is not None else exit_.values)
+        union |= union_of_tokens(exit_.values[index : index + 1] if loop.trip is not None else exit_.values)
     return union
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import GatherScatterView, StridedView
 from tileir_diff.graph import floats
-from tileir_diff.graph.facts import UNKNOWN_ARRAY, written_arrays
 from tileir_diff.graph.constants import scalar
+from tileir_diff.graph.facts import UNKNOWN_ARRAY, written_arrays
 from tileir_diff.graph.values import (
     element_bits,
     element_name,
@@ -35,7 +35,7 @@ NEVER_WRITTEN = -1
 """The epoch of an array that the kernel does not write: loads from it are equal wherever they stand."""
 
 
-# ---- arrays and their epochs ---------------------------------------------------------------------------------
+# ---- arrays and their epochs -----------------------------------------------------------------------------
 
 
 def _array(ev: Evaluator, pointer: Term) -> Term | None:
@@ -73,7 +73,7 @@ def _writes(ev: Evaluator, loop: Loop, array: Term | None) -> bool:
     return bool(written) and (array is None or array in written or UNKNOWN_ARRAY in written)
 
 
-# ---- what a load gives ---------------------------------------------------------------------------------------
+# ---- what a load gives -----------------------------------------------------------------------------------
 
 
 def _loaded(ev: Evaluator, op: TileOp, pointer: Term, mask: Term, padding: Term | None) -> Term:
@@ -127,7 +127,7 @@ def _padding(terms: Terms, name: str | None, element: Scalar) -> Term | None:
     return terms.node("padding", (name, element.name), ())
 
 
-# ---- effects -------------------------------------------------------------------------------------------------
+# ---- effects ---------------------------------------------------------------------------------------------
 
 
 def _fields(ev: Evaluator, value: SSAValue, pointer: Term, mask: Term) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _through_pointers(ev: Evaluator, op: TileOp, name: str, value: SSAValue) -> 
 
 def _through_view(ev: Evaluator, op: TileOp, value: SSAValue) -> dict[str, Any]:
     touched = access(ev, op)
-    kind = ev.view(op, "view").kind
+    kind = ev.view(op, "view").type
     family = "partition"
     if isinstance(kind, GatherScatterView):
         family = "gather"
@@ -182,7 +182,7 @@ def load_ptr(ev: Evaluator, op: TileOp) -> None:
 def load_view(ev: Evaluator, op: TileOp) -> None:
     result = op.results[0]
     fields = _through_view(ev, op, result)
-    kind: Any = ev.view(op, "view").kind
+    kind: Any = ev.view(op, "view").type
     _load(ev, op, fields, _padding(ev.terms, kind.padding, scalar_type(result)))
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.dialect.attributes import Bounded
 from tileir_diff.dialect.types import Token
-from tileir_diff.graph.facts import meet
 from tileir_diff.graph.kernel import Promise
+from tileir_diff.graph.ranges import meet
 from tileir_diff.graph.shapes import relane
 from tileir_diff.graph.values import element_name, operand, root_of, shape_of, sort_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 GRID_MAX = (2**31 - 1, 65535, 65535)
 """The largest grid that a launch may have, by axis."""
 BOUNDED_ELSEWHERE = frozenset({"poly", "arg", "lane", "block", "grid", "iter"})
-"""Terms whose range a promise in the middle of the kernel does not narrow: they are bounded where they arise."""
+"""Terms whose range a promise inside the kernel does not narrow: they are bounded where they arise."""
 
 
 def get_tile_block_id(ev: Evaluator, op: TileOp) -> None:

@@ -31,8 +31,8 @@ def op_graph(entry: TileOp) -> MultiDiGraph[int]:
     Nodes: ``kind`` ("op" or "argument"), ``op`` (its name), ``line``, ``types`` (of the results),
     ``attributes`` (JSON text, absent ones left out), ``value`` (the number of the first result in the normal
     form: two nodes with one number compute the same; -1 for none), ``parent`` (the node of the op around it,
-    -1 for the entry's own ops). Edges run from a definition to its user: ``slot`` (operand position), ``group``
-    (operand group), ``result`` (which result is read), ``token`` (whether it only orders).
+    -1 for the entry's own ops). Edges run from a definition to its user: ``slot`` (operand position),
+    ``group`` (operand group), ``result`` (which result is read), ``token`` (whether it only orders).
     """
     builder = _Builder(Evaluator(entry, Terms(), 0).run())
     block = entry.regions[0].block

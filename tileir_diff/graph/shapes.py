@@ -64,7 +64,8 @@ def broadcast(ev: Evaluator, op: TileOp) -> None:
 def permute(ev: Evaluator, op: TileOp) -> None:
     shape = shape_of(operand(op, "source"))
     lanes = [ev.terms.zero] * len(shape)
-    for new_dim, old_dim in enumerate(op.get("permutation")):
+    permutation: tuple[int, ...] = op.get("permutation")
+    for new_dim, old_dim in enumerate(permutation):
         lanes[old_dim] = ev.terms.lane(new_dim, shape[old_dim])
     ev.set(op, relane(ev.terms, ev.operand(op, "source"), shape, lanes))
 
@@ -98,7 +99,7 @@ def insert(ev: Evaluator, op: TileOp) -> None:
 
 def cat(ev: Evaluator, op: TileOp) -> None:
     terms = ev.terms
-    dim = op.get("dim")
+    dim: int = op.get("dim")
     shape = shape_of(op.results[0])
     left_shape, right_shape = (shape_of(operand(op, name)) for name in ("lhs", "rhs"))
     lane, split = terms.lane(dim, shape[dim]), terms.const(left_shape[dim])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from tileir_diff.graph import floats
-from tileir_diff.graph.terms import Term, Terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tileir_diff.graph.terms import Term, Terms
 
 DEPTH = 5
 WIDTH = 96
@@ -27,23 +31,26 @@ def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
     def sub(arg: Term) -> str:
         return _show(terms, arg, names, depth - 1)
 
+    def call(name: str) -> str:
+        return f"{name}({', '.join(sub(arg) for arg in args)})"
+
     match kind:
         case "poly":
             return _poly(terms, term, names, depth)
         case "true" | "false":
             return kind
-        case "lane":
-            return f"i{attr[0]}"
         case "bound":
             return f"k{attr[0]}"
-        case "carry_lane":
+        case "lane" | "carry_lane":
             return f"i{attr[0]}"
         case "block":
             return f"block.{'xyz'[attr[0]]}"
         case "grid":
             return f"grid.{'xyz'[attr[0]]}"
+        case "it" if attr[0] < 0:
+            return f"iteration{-attr[0]}"
         case "it" | "iter":
-            return "iteration" if kind == "iter" else f"iteration{-attr[0]}" if attr[0] < 0 else "iteration"
+            return "iteration"
         case "arg":
             return f"arg{attr[1]}" if attr[0] != "array" else str(attr[1])
         case "fc":
@@ -59,7 +66,7 @@ def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
         case "div":
             return f"({sub(args[0])}) / ({sub(args[1])})"
         case "min" | "max":
-            return f"{kind}({', '.join(sub(arg) for arg in args)})"
+            return call(kind)
         case "ite":
             return f"({sub(args[0])} ? {sub(args[1])} : {sub(args[2])})"
         case "mem":
@@ -68,23 +75,24 @@ def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
             return "undetermined"
         case "f":
             mods = "".join(f" {value if value is not True else key}" for key, value in attr[2])
-            return f"{attr[0]}{mods}({', '.join(sub(arg) for arg in args)})"
+            return call(f"{attr[0]}{mods}")
         case "b2i":
             return f"[{sub(args[0])}]"
         case "reduce":
-            return f"{attr[0]}({sub(args[attr[4]])})"
+            first_body = int(attr[4])
+            return f"{attr[0]}({sub(args[first_body])})"
         case "mma":
-            return f"{attr[0]}({', '.join(sub(arg) for arg in args)})"
+            return call(attr[0])
         case "loop_result":
             return "loop result"
         case "at" | "carry" | "cp":
             return "carried value"
         case "iop":
-            return f"{attr[1]}({', '.join(sub(arg) for arg in args)})"
+            return call(attr[1])
         case "wrap":
             return f"wrap{attr[0]}({sub(args[0])})"
         case _:
-            return f"{kind}({', '.join(sub(arg) for arg in args)})" if args else kind
+            return call(kind) if args else kind
 
 
 def _poly(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:
@@ -101,7 +109,9 @@ def _poly(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
     # constants last reads better than the order of the store
     if parts and terms.attr[term][0][0] == () and len(parts) > 1:
         first = parts.pop(0)
-        parts[0] = parts[0].removeprefix("+ ") if parts[0].startswith("+ ") else "-" + parts[0].removeprefix("- ")
+        parts[0] = (
+            parts[0].removeprefix("+ ") if parts[0].startswith("+ ") else "-" + parts[0].removeprefix("- ")
+        )
         parts.append(f"- {first[1:]}" if first.startswith("-") else f"+ {first}")
     return " ".join(parts) or "0"
 
@@ -127,16 +137,7 @@ def _inequality(terms: Terms, poly: Term, names: Mapping[Term, str], depth: int)
         right[()] = -const
 
     def side(items: dict[tuple[Term, ...], int]) -> str:
-        total = terms.sum(
-            (terms.scale(_monomial(terms, mono), coef), 1) for mono, coef in items.items()
-        )
+        total = terms.sum((terms.product(mono), coef) for mono, coef in items.items())
         return _show(terms, total, names, depth - 1)
 
     return f"{side(left)} {sign} {side(right)}"
-
-
-def _monomial(terms: Terms, mono: tuple[Term, ...]) -> Term:
-    product = terms.one
-    for atom in mono:
-        product = terms.mul(product, terms.atom(atom))
-    return product

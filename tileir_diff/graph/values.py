@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import PartitionView, Ptr, StridedView, Tile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from xdsl.ir import SSAValue
 
-    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.dialect.types import GatherScatterView, Scalar, TensorView
     from tileir_diff.graph.terms import Term
 
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class View:
-    """A tensor view (``kind`` is its type), or a tile view over one; ``shape`` and ``strides`` of the tensor."""
+    """A tensor view, or a tile view over one; ``shape`` and ``strides`` of the tensor."""
 
-    __slots__ = ("kind", "pointer", "shape", "strides")
+    __slots__ = ("pointer", "shape", "strides", "type")
 
     def __init__(
         self,
@@ -28,7 +30,7 @@ class View:
         shape: tuple[Term, ...],
         strides: tuple[Term, ...],
     ) -> None:
-        self.kind = kind
+        self.type = kind
         self.pointer = pointer
         self.shape = shape
         self.strides = strides
@@ -68,7 +70,7 @@ def element_bits(value: SSAValue) -> int:
 
 
 def sort_of(value: SSAValue) -> str:
-    """"bool" for i1, "int" for other integers and pointers (polynomials), "data" for the rest."""
+    """ "bool" for i1, "int" for other integers and pointers (polynomials), "data" for the rest."""
     kind = value.type
     if not isinstance(kind, Tile):
         return "data"
@@ -104,10 +106,27 @@ def tensor_dim(kind: TileView | TensorView, dim: int) -> int:
     return kind.dim_map[dim] if isinstance(kind, (PartitionView, StridedView)) else dim
 
 
+def union_of_tokens(values: Iterable[Any]) -> frozenset[int]:
+    """The effects behind the tokens among the values."""
+    tokens: list[frozenset[int]] = [value for value in values if isinstance(value, frozenset)]
+    return frozenset[int]().union(*tokens)
+
+
+def defining_op(value: SSAValue) -> TileOp | None:
+    """The op whose result the value is; None for an argument of a block."""
+    owner = value.owner
+    return owner if isinstance(owner, TileOp) else None
+
+
+def ops_within(op: TileOp) -> Iterator[TileOp]:
+    """The op and all ops nested in it, in order."""
+    return (inner for inner in op.walk() if isinstance(inner, TileOp))
+
+
 def root_of(value: SSAValue) -> SSAValue:
     """The value that a chain of promises is about."""
-    owner = value.owner
-    while getattr(owner, "short", None) == "assume":
-        value = operand(owner, "value")  # pyright: ignore[reportArgumentType]
-        owner = value.owner
+    op = defining_op(value)
+    while op is not None and op.short == "assume":
+        value = operand(op, "value")
+        op = defining_op(value)
     return value

@@ -49,7 +49,7 @@ def make_view(ev: Evaluator, op: TileOp) -> None:
 
 def get_index_space_shape(ev: Evaluator, op: TileOp) -> None:
     view: View = ev.env[op.operands[0]]
-    kind: Any = view.kind
+    kind: Any = view.type
     for dim in range(len(op.results)):
         size = view.shape[tensor_dim(kind, dim)]
         ev.set(op, ev.terms.ceildiv(size, ev.terms.const(_step(kind, dim))), dim)
@@ -76,7 +76,7 @@ def access(ev: Evaluator, op: TileOp) -> Access:
     """The elements that a load, store or atomic through a view touches."""
     terms = ev.terms
     view = ev.view(op, "view")
-    kind: Any = view.kind
+    kind: Any = view.type
     inbounds = op.get("inbounds") or ()
     pointer = view.pointer
     inside: list[Term] = []

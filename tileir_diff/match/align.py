@@ -1,7 +1,8 @@
 """Op-by-op alignment of two entries that are almost the same text: which single ops differ.
 
-Two builds of one kernel, or a kernel and its edited copy, differ in a few ops. Values tell that something differs;
-the alignment tells which line was changed. It is used where nearly all ops align, and only to place findings.
+Two builds of one kernel, or a kernel and its edited copy, differ in a few ops. Values tell that something
+differs; the alignment tells which line was changed. It is used where nearly all ops align, and only to place
+findings.
 """
 
 from __future__ import annotations
@@ -21,6 +22,25 @@ MIN_SHARE = 0.9
 """Share of ops that must align on both sides."""
 LONGEST_MIDDLE = 4000
 """Blocks whose differing middle is longer are not aligned: the alignment is quadratic in the worst case."""
+
+KINDS = (
+    "addf subf mulf divf remf maxf minf fma absf negf sqrt rsqrt exp exp2 log log2 floor ceil tanh",
+    "sin cos tan sinh cosh",
+    "addi subi muli mulhii divi remi mini maxi shli shri andi ori xori negi absi",
+    "cmpi cmpf",
+    "ftof itof ftoi exti trunci bitcast",
+    "reshape broadcast permute extract cat",
+    "reduce scan",
+    "mmaf mmai mmaf_scaled",
+    "load_ptr_tko load_view_tko",
+    "store_ptr_tko store_view_tko atomic_rmw_tko atomic_cas_tko atomic_red_view_tko",
+    "for loop",
+    "make_partition_view make_strided_view make_gather_scatter_view",
+    "get_tile_block_id get_num_tile_blocks",
+    "break continue yield",
+)
+"""Ops that are written for each other, by mistake or on purpose; all others only for their own kind."""
+KIND_OF = {name: index for index, names in enumerate(KINDS) for name in names.split()}
 
 NOT_COMPARED = frozenset({"hints", "sym_name", "function_type"})
 
@@ -42,8 +62,8 @@ class Local:
 class Alignment:
     """Aligned ops and what differs between them."""
 
-    pairs: list[tuple[TileOp, TileOp]] = field(default_factory=list)
-    local: list[Local] = field(default_factory=list)
+    pairs: list[tuple[TileOp, TileOp]] = field(default_factory=list[tuple["TileOp", "TileOp"]])
+    local: list[Local] = field(default_factory=list[Local])
     total: int = 0
     gave_up: bool = False
 
@@ -116,16 +136,28 @@ def _middle(left: list[Any], right: list[Any], values: dict[SSAValue, SSAValue],
             continue
         if tag == "replace" and i2 - i1 == j2 - j1:
             for x, y in zip(left[i1:i2], right[j1:j2], strict=True):
-                if len(x.results) == len(y.results) and len(x.operands) == len(y.operands):
-                    _pair(x, y, values, result)
-                elif x.short == y.short:
-                    _pair(x, y, values, result)
-                else:
-                    result.local.append(Local(x, y, "kind"))
-                    _map_results(x, y, values)
+                _replaced(x, y, values, result)
             continue
         result.local.extend(Local(op, None, "missing") for op in left[i1:i2])
         result.local.extend(Local(None, op, "extra") for op in right[j1:j2])
+
+
+def _replaced(ref: Any, gen: Any, values: dict[SSAValue, SSAValue], result: Alignment) -> None:
+    """Two ops in the same place that are not spelled alike: one for the other, or two that are unrelated."""
+    same_shape = len(ref.results) == len(gen.results) and len(ref.operands) == len(gen.operands)
+    if ref.short == gen.short or (same_shape and _alike(ref, gen)):
+        _pair(ref, gen, values, result)
+    elif _alike(ref, gen):
+        result.local.append(Local(ref, gen, "kind"))
+        _map_results(ref, gen, values)
+    else:
+        result.local.append(Local(ref, None, "missing"))
+        result.local.append(Local(None, gen, "extra"))
+
+
+def _alike(ref: Any, gen: Any) -> bool:
+    """Whether one op may have been written for the other."""
+    return KIND_OF.get(ref.short, ref.short) == KIND_OF.get(gen.short, gen.short)
 
 
 def _map_results(ref: Any, gen: Any, values: dict[SSAValue, SSAValue]) -> None:
@@ -171,3 +203,18 @@ def operand_groups(op: Any) -> list[tuple[str, SSAValue]]:
         name = spec.rstrip("?*")
         found.extend((name, value) for value in op.group(name))
     return found
+
+
+def settled_promises(alignment: Alignment) -> frozenset[int]:
+    """The ``assume`` ops that align and differ in nothing."""
+    touched = {
+        id(op) for item in alignment.local for op in (item.reference, item.generated) if op is not None
+    }
+    return frozenset(
+        id(op)
+        for pair in alignment.pairs
+        if pair[0].short == pair[1].short == "assume"
+        and id(pair[0]) not in touched
+        and id(pair[1]) not in touched
+        for op in pair
+    )

@@ -1,25 +1,31 @@
 """Which parameter of the generated entry stands for which of the reference, and constants against parameters.
 
-Every front end has its own argument list: pointers with all sizes and strides, or the parameters of the source, or
-constants in place of sizes. Pointers are matched by what is done with them; then the addresses, masks, sizes, trip
-counts and values of matched effects are unified, which binds the scalars.
+Every front end has its own argument list: pointers with all sizes and strides, or the parameters of the
+source, or constants in place of sizes. Pointers are matched by what is done with them; then the addresses,
+masks, sizes, trip counts and values of matched effects are unified, which binds the scalars.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import Ptr
 from tileir_diff.graph import floats
-from tileir_diff.graph.kernel import Effect, Kernel
-from tileir_diff.graph.terms import Mono, Term, Terms
 from tileir_diff.match.launch import ArgumentMap, argument_index
 from tileir_diff.match.model import ArgumentPair
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tileir_diff.graph.kernel import Effect, Kernel
+    from tileir_diff.graph.terms import Mono, Term, Terms
+
 MAX_TRIES = 24
+COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf", "fma"})
+"""Ops whose first two operands may be exchanged."""
 
 
 @dataclass(slots=True)
@@ -28,11 +34,11 @@ class Binding:
 
     generated: list[Term | None]
     reference: list[Term | None]
-    how: dict[int, str] = field(default_factory=dict)
+    how: dict[int, str] = field(default_factory=dict[int, str])
     """By generated parameter: given, role, name, use."""
-    partner: dict[int, int] = field(default_factory=dict)
+    partner: dict[int, int] = field(default_factory=dict[int, int])
     """Generated parameter -> reference parameter."""
-    grid: dict[int, int] = field(default_factory=dict)
+    grid: dict[int, int] = field(default_factory=dict[int, int])
     """Grid sizes of the reference that the generated side has as constants, by axis."""
     straight: bool = False
     """One to one in order, because both parameter lists have the same types."""
@@ -46,13 +52,20 @@ def is_pointer(param: Any) -> bool:
     return isinstance(param.type.element, Ptr)
 
 
+def is_integer(param: Any) -> bool:
+    return not is_pointer(param) and bool(param.type.element.is_int)
+
+
 def positional(reference: Kernel, generated: Kernel) -> Binding | None:
     """One to one in order, when both lists have the same types."""
     ref, gen = parameters(reference), parameters(generated)
     if [p.type for p in ref] != [p.type for p in gen]:
         return None
     return Binding(
-        list(reference.arguments), [None] * len(ref), dict.fromkeys(range(len(gen)), "role"), {i: i for i in range(len(gen))},
+        list(reference.arguments),
+        [None] * len(ref),
+        dict.fromkeys(range(len(gen)), "role"),
+        {i: i for i in range(len(gen))},
         straight=True,
     )
 
@@ -172,11 +185,17 @@ class Unifier:
             if leaf is None or terms.kind[leaf] != "arg" or is_pointer(parameters(generated)[index]):
                 continue
             partner = attempt_binding.partner.get(index)
-            if terms.attr[leaf] == (generated.side, index) or (partner is not None and partner not in used_ref):
+            if terms.attr[leaf] == (generated.side, index) or (
+                partner is not None and partner not in used_ref
+            ):
                 self.gen_leaves[leaf] = index
         for index, term in enumerate(reference.arguments):
             leaf = terms.single(term)
-            if leaf is None or terms.attr[leaf] != (reference.side, index) or is_pointer(parameters(reference)[index]):
+            if (
+                leaf is None
+                or terms.attr[leaf] != (reference.side, index)
+                or is_pointer(parameters(reference)[index])
+            ):
                 continue
             if leaf not in self.gen_leaves and (index not in partners or partners[index] not in used_gen):
                 self.ref_leaves[leaf] = index
@@ -200,7 +219,7 @@ class Unifier:
             self.unify(a, b)
 
     def unify(self, a: Term, b: Term) -> None:
-        """Bind symbols so that ``a`` (reference) and ``b`` (generated) become equal, as far as the shapes agree."""
+        """Bind symbols so that ``a`` (reference) and ``b`` (generated) equal, as far as they are alike."""
         work = [(a, b)]
         terms = self.terms
         while work:
@@ -230,7 +249,9 @@ class Unifier:
             if {kx, ky} == {"le", "ult"}:
                 # an unsigned comparison whose operand is not known to be non-negative
                 left, right = (
-                    terms.args[t][0] if terms.kind[t] == "le" else terms.add(terms.sub(*terms.args[t]), terms.one)
+                    terms.args[t][0]
+                    if terms.kind[t] == "le"
+                    else terms.add(terms.sub(*terms.args[t]), terms.one)
                     for t in (x, y)
                 )
                 work.append((left, right))
@@ -245,30 +266,47 @@ class Unifier:
             if kx in ("and", "or"):
                 work.extend(self._sets(args_x, args_y))
             elif len(args_x) == len(args_y):
-                pairs = list(zip(args_x, args_y, strict=True))
-                if kx == "f" and len(args_x) >= 2 and terms.attr[x][0] in ("addf", "mulf", "maxf", "minf", "fma"):
-                    if self._shape(args_x[0]) != self._shape(args_y[0]) and self._shape(args_x[0]) == self._shape(args_y[1]):
-                        pairs[:2] = [(args_x[0], args_y[1]), (args_x[1], args_y[0])]
-                if kx == "mma" and self._bases(args_x[0]) != self._bases(args_y[0]) and self._bases(args_x[0]) == self._bases(args_y[1]):
-                    pairs[:2] = [(args_x[0], args_y[1]), (args_x[1], args_y[0])]
-                work.extend(reversed(pairs))
+                order = list(args_y)
+                if self._crossed(x, y):
+                    order[:2] = order[1], order[0]
+                work.extend(reversed(list(zip(args_x, order, strict=True))))
+
+    def _crossed(self, x: Term, y: Term) -> bool:
+        """Whether the first two operands of a commutative op look exchanged."""
+        terms = self.terms
+        if len(terms.args[x]) < 2:
+            return False
+        first, (straight, crossed) = terms.args[x][0], terms.args[y][:2]
+        if terms.kind[x] == "f" and terms.attr[x][0] in COMMUTATIVE:
+            return self._shape(first) != self._shape(straight) and self._shape(first) == self._shape(crossed)
+        if terms.kind[x] == "mma":
+            return self._bases(first) != self._bases(straight) and self._bases(first) == self._bases(crossed)
+        return False
 
     def _bindable(self, term: Term) -> bool:
         """A generated parameter may stand for a reference parameter, a product of them, or a constant."""
         terms = self.terms
         if terms.kind[term] == "fc":
             return True
-        if not all(terms.kind[s] == "arg" for s in terms.symbols[term]) or terms.kind[term] not in ("poly", "arg"):
+        if not all(terms.kind[s] == "arg" for s in terms.symbols[term]) or terms.kind[term] not in (
+            "poly",
+            "arg",
+        ):
             return False
         # a parameter, a product of parameters or a constant: a size plus one is no size
         return terms.value(term) is not None or len(terms.poly(term)) == 1
 
     def _other_parameter(self, leaf: Term, term: Term) -> bool:
-        """One generated size may stand for the sizes of several arrays of the reference, unless it has one of its own."""
+        """One generated size may stand for several sizes of the reference, unless it has one of its own."""
         if self.straight:
             return False
         other = self.terms.single(term)
-        return other is not None and other != leaf and self.terms.kind[other] == "arg" and self.terms.attr[other][0] == 0
+        return (
+            other is not None
+            and other != leaf
+            and self.terms.kind[other] == "arg"
+            and self.terms.attr[other][0] == 0
+        )
 
     def _shape(self, term: Term, depth: int = 2) -> tuple[Any, ...]:
         terms = self.terms
@@ -279,7 +317,9 @@ class Unifier:
     def _bases(self, term: Term) -> frozenset[Term]:
         """The array symbols a term reads; bound pointers are the same on both sides."""
         terms = self.terms
-        return frozenset(s for s in terms.symbols[term] if terms.kind[s] == "arg" and s not in self.gen_leaves)
+        return frozenset(
+            s for s in terms.symbols[term] if terms.kind[s] == "arg" and s not in self.gen_leaves
+        )
 
     def _through(self, x: Term, y: Term) -> list[tuple[Term, Term]]:
         """A mask on one side only: look at the value behind it."""
@@ -364,7 +404,10 @@ class Unifier:
     def _solve(self, x: Term, y: Term) -> bool:
         """Bind one parameter that is linear in ``x - y``; True when there was one to bind."""
         terms = self.terms
-        for leaves, target, source, sign in ((self.gen_leaves, self.gen, y, 1), (self.ref_leaves, self.ref, x, -1)):
+        for leaves, target, source, sign in (
+            (self.gen_leaves, self.gen, y, 1),
+            (self.ref_leaves, self.ref, x, -1),
+        ):
             candidates = [
                 (mono, coef)
                 for mono, coef in terms.poly(source).items()
@@ -418,7 +461,7 @@ def _exact_quotient(terms: Terms, term: Term, coef: int, factor: Mono) -> Term |
 def roles(kernel: Kernel) -> dict[int, tuple[int, str, int]]:
     """For size and stride parameters: (pointer parameter, "shape" or "stride", dimension).
 
-    From the use in a tensor view; else from the convention of array parameters: pointer, all sizes, all strides.
+    From the use in a tensor view; else by the convention for arrays: pointer, all sizes, all strides.
     """
     params = parameters(kernel)
     index_of = {param: index for index, param in enumerate(params)}
@@ -430,14 +473,15 @@ def roles(kernel: Kernel) -> dict[int, tuple[int, str, int]]:
         return value
 
     for op in kernel.entry.walk():
-        if getattr(op, "short", "") != "make_tensor_view":
+        if not isinstance(op, TileOp) or op.short != "make_tensor_view":
             continue
-        base = index_of.get(root(op.one("base")))  # type: ignore[attr-defined]
+        base = index_of.get(root(op.one("base")))
         if base is None:
             continue
         for group, word in (("shape", "shape"), ("strides", "stride")):
-            static = op.results[0].type.shape if group == "shape" else op.results[0].type.strides  # type: ignore[attr-defined]
-            values = iter(op.group(group))  # type: ignore[attr-defined]
+            view: Any = op.results[0].type
+            static: tuple[int | None, ...] = getattr(view, group)
+            values = iter(op.group(group))
             for dim, size in enumerate(static):
                 if size is not None:
                     continue
@@ -502,7 +546,14 @@ def used_parameters(kernel: Kernel) -> frozenset[int]:
     terms = kernel.terms
     symbols: set[Term] = set()
     for effect in kernel.effects:
-        for term in (effect.pointer, effect.mask, effect.guard, effect.padding, *effect.values, *effect.extents):
+        for term in (
+            effect.pointer,
+            effect.mask,
+            effect.guard,
+            effect.padding,
+            *effect.values,
+            *effect.extents,
+        ):
             if term is not None:
                 symbols |= terms.symbols[term]
     for loop in kernel.loops:
@@ -510,12 +561,14 @@ def used_parameters(kernel: Kernel) -> frozenset[int]:
             if term is not None:
                 symbols |= terms.symbols[term]
     return frozenset(
-        index for index, term in enumerate(kernel.arguments) if terms.symbols[term] & symbols or not terms.symbols[term]
+        index
+        for index, term in enumerate(kernel.arguments)
+        if terms.symbols[term] & symbols or not terms.symbols[term]
     )
 
 
 def argument_pairs(reference: Kernel, generated: Kernel, binding: Binding) -> list[ArgumentPair]:
-    """The correspondence as the report prints it, in the reference's order; then what only the generated side has."""
+    """The correspondence as the report prints it: in the reference's order, then the rest."""
     ref_names, gen_names = parameter_names(reference), parameter_names(generated)
     gen_of: dict[int, list[int]] = {}
     for gen_index, ref_index in sorted(binding.partner.items()):
@@ -525,15 +578,27 @@ def argument_pairs(reference: Kernel, generated: Kernel, binding: Binding) -> li
     for index, name in enumerate(ref_names):
         partners = gen_of.get(index, [])
         if partners:
-            pairs.append(ArgumentPair((name,), tuple(gen_names[j] for j in partners), binding.how.get(partners[0], "use")))
+            pairs.append(
+                ArgumentPair(
+                    (name,), tuple(gen_names[j] for j in partners), binding.how.get(partners[0], "use")
+                )
+            )
             continue
         bound = binding.reference[index]
         value = None if bound is None else terms.value(bound)
-        pairs.append(ArgumentPair((name,), (), "unmatched") if value is None else ArgumentPair((name,), (str(value),), "use"))
+        pairs.append(
+            ArgumentPair((name,), (), "unmatched")
+            if value is None
+            else ArgumentPair((name,), (str(value),), "use")
+        )
     for index, name in enumerate(gen_names):
         if index in binding.partner:
             continue
         bound = binding.generated[index]
         value = None if bound is None else terms.value(bound)
-        pairs.append(ArgumentPair((), (name,), "unmatched") if value is None else ArgumentPair((str(value),), (name,), "use"))
+        pairs.append(
+            ArgumentPair((), (name,), "unmatched")
+            if value is None
+            else ArgumentPair((str(value),), (name,), "use")
+        )
     return pairs

@@ -1,20 +1,24 @@
-"""Effects in a form that does not depend on the side: loops by depth, lanes by order, values where the mask holds."""
+"""Effects in a form that does not depend on the side: loops by depth, lanes by order, values masked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod
+from typing import TYPE_CHECKING
 
 from tileir_diff.graph.evaluate import substitute_carries
-from tileir_diff.graph.kernel import Effect, Kernel, Loop
-from tileir_diff.graph.terms import Term, Terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tileir_diff.graph.kernel import Effect, Kernel, Loop
+    from tileir_diff.graph.terms import Term, Terms
 
 
 @dataclass(frozen=True, slots=True)
 class CanonicalEffect:
-    """What one effect does, over ``lane(0) .. lane(k)`` of ``extents`` and iterations ``it(-1) .. it(-n)``."""
+    """What one effect does, over ``lane(0) .. lane(k)`` of ``extents``, iterations ``it(-1) .. it(-n)``."""
 
     effect: Effect
     trips: tuple[Term, ...]
@@ -42,7 +46,7 @@ class CanonicalEffect:
 
 
 def outward(terms: Terms, loops: Sequence[Loop], term: Term) -> Term:
-    """Replace iteration and carry symbols of the enclosing loops by side-independent terms, innermost first."""
+    """Replace iteration and carry symbols of the loops around by side-independent terms, innermost first."""
     for loop in reversed(loops):
         mapping = {leaf: form for leaf, form in loop.canonical.items() if leaf >= 0}
         mapping[loop.iteration] = terms.atom(_depth_iteration(terms, loop.depth))
@@ -82,7 +86,9 @@ def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
         term = settle(term)
         return terms.subst(term, mapping) if mapping else term
 
-    condition = finish(terms.conjunction((effect.guard, effect.mask if effect.mask is not None else terms.true)))
+    condition = finish(
+        terms.conjunction((effect.guard, effect.mask if effect.mask is not None else terms.true))
+    )
     guards = terms.conjuncts(condition)
     pointer = None if effect.pointer is None else terms.under(finish(effect.pointer), guards)
     values = tuple(terms.under(finish(value), guards) for value in effect.values)
@@ -111,12 +117,14 @@ def relaned(terms: Terms, item: CanonicalEffect, extents: tuple[int, ...]) -> It
             linear = terms.add(terms.scale(linear, extent), terms.lane(dim, extent))
         yield _renamed(terms, item, {terms.leaf("lane", 0, item.extents[0]): linear}, extents)
     elif len(extents) == 1:
-        mapping = {}
+        mapping: dict[Term, Term] = {}
         stride = 1
         lane = terms.lane(0, extents[0])
         for dim in reversed(range(len(item.extents))):
             index = terms.floordiv(lane, terms.const(stride))
-            mapping[terms.leaf("lane", dim, item.extents[dim])] = terms.mod(index, terms.const(item.extents[dim]))
+            mapping[terms.leaf("lane", dim, item.extents[dim])] = terms.mod(
+                index, terms.const(item.extents[dim])
+            )
             stride *= item.extents[dim]
         yield _renamed(terms, item, mapping, extents)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tileir_diff.graph.kernel import Effect, Kernel
-from tileir_diff.graph.terms import Term
 from tileir_diff.match.canonical import CanonicalEffect, aligned, canonical
+
+if TYPE_CHECKING:
+    from tileir_diff.graph.kernel import Effect, Kernel
+    from tileir_diff.graph.terms import Term
 
 
 @dataclass(slots=True)
@@ -48,9 +51,9 @@ def match_effects(
 ) -> EffectMatch:
     """Pair stores, atomics, prints and asserts (the roots) and loads, each array by array, in order.
 
-    ``sizes``: the symbols that are sizes of arrays; ``lone_sizes``: those that the generated side has no parameter
-    for. When given, the two sides come from different front ends, and a
-    condition on block indices alone, or on the sizes of packed arrays, may be the host's business on one side.
+    ``sizes``: the symbols that are sizes of arrays; ``lone_sizes``: those that the generated side has no
+    parameter for. When given, the two sides come from different front ends, and a condition on block indices
+    alone, or on the sizes of packed arrays, may be the host's business on one side.
     """
     ref = [canonical(reference, effect) for effect in reference.effects if _matters(reference, effect)]
     gen = [canonical(generated, effect) for effect in generated.effects if _matters(generated, effect)]
@@ -82,19 +85,19 @@ def host_obligations(
     ref_atoms, gen_atoms = terms.conjuncts(ref.condition), terms.conjuncts(gen.condition)
     lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
     added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
+    unmasked = not any(_has_lane(kernel, x) for x in ref_atoms)
     assumed: dict[Term, None] = {}
     for atom in (*lost, *added):
-        rivals = [x for x in (gen_atoms if atom in lost else ref_atoms) if terms.symbols[x] & terms.symbols[atom]]
+        rivals = [
+            x for x in (gen_atoms if atom in lost else ref_atoms) if terms.symbols[x] & terms.symbols[atom]
+        ]
         fine = atom in lost or _is_extent(kernel, atom, sizes)
-        if fine and block_only(kernel, atom) and not any(block_only(kernel, rival) for rival in rivals):
-            assumed[atom] = None
-        elif atom in added and not any(_has_lane(kernel, x) for x in ref_atoms) and _is_extent(kernel, atom, sizes):
-            assumed[atom] = None
-        else:
+        by_block = block_only(kernel, atom) and not any(block_only(kernel, rival) for rival in rivals)
+        if not ((fine and by_block) or (atom in added and unmasked and fine)):
             return None
+        assumed[atom] = None
     guards = tuple(dict.fromkeys((*ref_atoms, *gen_atoms)))
     ref_inner, gen_inner = (dict.fromkeys(_inner_conditions(kernel, side.values)) for side in (ref, gen))
-    unmasked = not any(_has_lane(kernel, x) for x in ref_atoms)
     for atom in dict.fromkeys((*ref_inner, *gen_inner)):
         if atom in guards or atom in assumed:
             continue
@@ -112,10 +115,10 @@ def host_obligations(
     for a, b in zip(ref.values, gen.values, strict=True):
         if terms.under(a, everything) != terms.under(b, everything):
             return None
-    if ref.pointer is not None and gen.pointer is not None:
-        if terms.under(ref.pointer, everything) != terms.under(gen.pointer, everything):
-            return None
-    return tuple(assumed)
+    if ref.pointer is None or gen.pointer is None:
+        return tuple(assumed)
+    same = terms.under(ref.pointer, everything) == terms.under(gen.pointer, everything)
+    return tuple(assumed) if same else None
 
 
 def block_only(kernel: Kernel, atom: Term) -> bool:
@@ -134,7 +137,7 @@ def _is_extent(kernel: Kernel, atom: Term, sizes: frozenset[Term]) -> bool:
     terms = kernel.terms
     if terms.kind[atom] != "le":
         return False
-    params = [m for m, c in terms.attr[terms.args[atom][0]] if any(terms.kind[a] == "arg" for a in m)]
+    params = [m for m in terms.poly(terms.args[atom][0]) if any(terms.kind[a] == "arg" for a in m)]
     return len(params) == 1 and len(params[0]) == 1 and params[0][0] in sizes
 
 
@@ -148,7 +151,7 @@ def _other_size(kernel: Kernel, guard: Term, atom: Term, sizes: frozenset[Term])
 
 
 def _inner_conditions(kernel: Kernel, values: tuple[Term, ...]) -> list[Term]:
-    """Linear conditions of loads inside the values, where one side leaves the other lanes undetermined or in bounds."""
+    """Linear conditions of loads inside the values."""
     terms = kernel.terms
     found: dict[Term, None] = {}
     seen: set[Term] = set()
@@ -242,7 +245,10 @@ def _group(item: CanonicalEffect) -> tuple[object, ...]:
 
 
 def _likeness(ref: CanonicalEffect, gen: CanonicalEffect, level: int) -> int:
-    """-1: not at this level. Level 0: same array, type, loops; 1: same array; 2: same type and shape; 3: same kind."""
+    """How alike two effects are; -1: not at this level.
+
+    Level 0: same array, type and loops; 1: same array; 2: same type and shape; 3: same array, another kind.
+    """
     a, b = ref.effect, gen.effect
     if a.kind != b.kind and not {a.kind, b.kind} <= {"store", "atomic_rmw"}:
         return -1

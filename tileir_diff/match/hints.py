@@ -13,7 +13,7 @@ Hints = Mapping[str, Mapping[str, Any]]
 
 
 def effective(hints: Hints, arch: str) -> dict[str, Any]:
-    """The hints for one architecture: those keyed by it, else the default ones, without values that change nothing."""
+    """The hints for one architecture: its own, else the default ones, without values that change nothing."""
     chosen = hints.get(arch, hints.get("default", {}))
     return {key: value for key, value in chosen.items() if DEFAULTS.get(key) != value}
 
@@ -21,10 +21,12 @@ def effective(hints: Hints, arch: str) -> dict[str, Any]:
 def compare_hints(reference: Hints, generated: Hints) -> list[tuple[str, str, str, str]]:
     """Differences as (rule, key, expected, actual).
 
-    Sides that key their hints alike are compared key by key. Where one side says ``default`` and the other names
-    architectures, one architecture on which both agree is enough: the rest is for other machines.
+    Sides that key their hints alike are compared key by key. Where one side says ``default`` and the other
+    names architectures, one architecture on which both agree is enough: the rest is for other machines.
     """
-    keys = [key for key in dict.fromkeys((*reference, *generated)) if reference.get(key) or generated.get(key)]
+    keys = [
+        key for key in dict.fromkeys((*reference, *generated)) if reference.get(key) or generated.get(key)
+    ]
     named = sorted(key for key in keys if key != "default")
     ref_named = {key for key in named if reference.get(key)}
     gen_named = {key for key in named if generated.get(key)}
@@ -48,12 +50,14 @@ def _compare(reference: Hints, generated: Hints, archs: list[str]) -> list[tuple
             family = _RULES.get(key, "entry-hint")
             detail = "changed" if key in ref and key in gen else "missing" if key in ref else "extra"
             where = "" if arch == "default" else f" for {arch}"
-            found.append((
-                f"{family}/{detail}",
-                key,
-                f"{key} = {_show(ref.get(key))}{where}",
-                f"{key} = {_show(gen.get(key))}{where}",
-            ))
+            found.append(
+                (
+                    f"{family}/{detail}",
+                    key,
+                    f"{key} = {_show(ref.get(key))}{where}",
+                    f"{key} = {_show(gen.get(key))}{where}",
+                )
+            )
     return found
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import gcd
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph.kernel import Kernel, Promise
-from tileir_diff.graph.terms import Term, Terms
 from tileir_diff.match.canonical import outward
 from tileir_diff.match.model import Difference
+
+if TYPE_CHECKING:
+    from tileir_diff.graph.kernel import Kernel, Promise
+    from tileir_diff.graph.terms import Term, Terms
 
 LAUNCHER_LIMIT = 16
 """cuTile Rust's launcher states the largest power of two up to this that divides a value at the launch."""
@@ -25,13 +27,17 @@ class Facts:
         self.divisor: dict[Term, int] = {}
         for promise in kernel.promises:
             assumption = promise.assumption
-            if type(assumption).__name__ == "DivBy" and assumption.every in (None, 1) and isinstance(promise.term, int):
+            if (
+                type(assumption).__name__ == "DivBy"
+                and assumption.every in (None, 1)
+                and isinstance(promise.term, int)
+            ):
                 leaf = self.terms.single(promise.term)
                 key = promise.term if leaf is None else leaf
                 self.divisor[key] = max(self.divisor.get(key, 1), assumption.divisor)
 
     def of(self, term: Term, scale: int = 1, pointer: Term | None = None) -> int:
-        """The largest known divisor of ``term``; a pointer's offset counts ``scale`` bytes an element. 0: any."""
+        """The largest known divisor of ``term``, 0: any; an offset counts ``scale`` bytes an element."""
         terms = self.terms
         known = self.divisor.get(term, 1)
         total = 0
@@ -56,10 +62,13 @@ def element_bytes(value: Any) -> int | None:
     return max(1, element.pointee.bits // 8)
 
 
-def compare_promises(reference: Kernel, generated: Kernel, make: Make, specialised: bool, settled: frozenset[int]) -> tuple[list[Difference], list[str]]:
+def compare_promises(
+    reference: Kernel, generated: Kernel, make: Make, specialised: bool, settled: frozenset[int]
+) -> tuple[list[Difference], list[str]]:
     """Differences, and obligations on the host.
 
-    ``settled``: ops (by id) that need no comparison. ``specialised``: the generated front end's launcher derives divisibility of arguments from the launch itself.
+    ``settled``: ops (by id) that need no comparison. ``specialised``: the generated front end's launcher
+    derives divisibility of arguments from the launch itself.
     """
     differences: list[Difference] = []
     obligations: dict[str, None] = {}
@@ -75,7 +84,9 @@ def compare_promises(reference: Kernel, generated: Kernel, make: Make, specialis
         if key in seen:
             continue
         seen.add(key)
-        differences.extend(_stronger(reference, generated, promise, ref_facts, make, obligations, specialised))
+        differences.extend(
+            _stronger(reference, generated, promise, ref_facts, make, obligations, specialised)
+        )
     seen.clear()
     for promise in reference.promises:
         if id(promise.op) in settled:
@@ -100,12 +111,16 @@ def _settle(kernel: Kernel, promise: Promise) -> None:
 
 
 def _stronger(
-    reference: Kernel, generated: Kernel, promise: Promise, facts: Facts, make: Make, obligations: dict[str, None], specialised: bool
+    reference: Kernel,
+    generated: Kernel,
+    promise: Promise,
+    facts: Facts,
+    make: Make,
+    obligations: dict[str, None],
+    specialised: bool,
 ) -> list[Difference]:
-    terms: Terms = reference.terms
     assumption = promise.assumption
     name = type(assumption).__name__
-    value = promise.op.one("value")
     if name == "DivBy":
         return _stronger_division(reference, generated, promise, facts, make, obligations, specialised)
     if name == "Bounded" and isinstance(promise.term, int):
@@ -116,12 +131,28 @@ def _stronger(
                 return []
         if all(v == 1 for v in assumption.values):
             return []
-        return [make("bounds/stronger", None, promise.op, "no promise", str(assumption), part="assumption", status="EXTRA")]
+        return [
+            make(
+                "bounds/stronger",
+                None,
+                promise.op,
+                "no promise",
+                str(assumption),
+                part="assumption",
+                status="EXTRA",
+            )
+        ]
     return []
 
 
 def _stronger_division(
-    reference: Kernel, generated: Kernel, promise: Promise, facts: Facts, make: Make, obligations: dict[str, None], specialised: bool
+    reference: Kernel,
+    generated: Kernel,
+    promise: Promise,
+    facts: Facts,
+    make: Make,
+    obligations: dict[str, None],
+    specialised: bool,
 ) -> list[Difference]:
     terms = reference.terms
     assumption = promise.assumption
@@ -143,10 +174,24 @@ def _stronger_division(
         if constant % divisor == 0:
             return _lucky(reference, promise, constant, make)
         for other in reference.promises:
-            if type(other.assumption).__name__ == "DivBy" and isinstance(other.term, int) and terms.value(other.term) == constant:
-                if other.assumption.divisor >= divisor:
-                    return []
-        return [make("divisibility/stronger", _counterpart(reference, promise), promise.op, _stated(reference, promise), f"div_by<{divisor}>", part="assumption", note=f"false here: the value is {constant}")]
+            if (
+                type(other.assumption).__name__ == "DivBy"
+                and isinstance(other.term, int)
+                and terms.value(other.term) == constant
+                and other.assumption.divisor >= divisor
+            ):
+                return []
+        return [
+            make(
+                "divisibility/stronger",
+                _counterpart(reference, promise),
+                promise.op,
+                _stated(reference, promise),
+                f"div_by<{divisor}>",
+                part="assumption",
+                note=f"false here: the value is {constant}",
+            )
+        ]
     if assumption.every not in (None, 1):
         for other in reference.promises:
             if other.term == promise.term and other.assumption == assumption:
@@ -157,7 +202,9 @@ def _stronger_division(
         known = max(known, size)  # a pointer is aligned to its element
     if known == 0 or known % divisor == 0:
         return []
-    if base is not None and not any(effect.base is not None and effect.base == terms.atom(base) for effect in generated.effects):
+    if base is not None and not any(
+        effect.base is not None and effect.base == terms.atom(base) for effect in generated.effects
+    ):
         return []  # nothing is read or written through it
     counterpart = _counterpart(reference, promise)
     stated = f"div_by<{known}>" if known > 1 else "no promise"
@@ -167,10 +214,28 @@ def _stronger_division(
         if other.argument == promise.argument and type(other.assumption).__name__ == "DivBy"
     }
     # a second, stronger promise about one argument is the kernel's own, not the launcher's
-    if specialised and promise.argument is not None and divisor <= LAUNCHER_LIMIT and size is None and len(written) == 1:
-        obligations.setdefault(f"{_name(promise)} is a multiple of {divisor} (stated by the launcher's specialisation)")
+    if (
+        specialised
+        and promise.argument is not None
+        and divisor <= LAUNCHER_LIMIT
+        and size is None
+        and len(written) == 1
+    ):
+        obligations.setdefault(
+            f"{_name(promise)} is a multiple of {divisor} (stated by the launcher's specialisation)"
+        )
         return []
-    return [make("divisibility/stronger", counterpart, promise.op, stated, f"div_by<{divisor}>", part="assumption", status="DIFFERS" if known > 1 else "EXTRA")]
+    return [
+        make(
+            "divisibility/stronger",
+            counterpart,
+            promise.op,
+            stated,
+            f"div_by<{divisor}>",
+            part="assumption",
+            status="DIFFERS" if known > 1 else "EXTRA",
+        )
+    ]
 
 
 def _lucky(reference: Kernel, promise: Promise, constant: int, make: Make) -> list[Difference]:
@@ -179,27 +244,51 @@ def _lucky(reference: Kernel, promise: Promise, constant: int, make: Make) -> li
     if promise.argument is None or divisor <= LAUNCHER_LIMIT:
         return []
     for other in reference.promises:
-        if type(other.assumption).__name__ == "DivBy" and other.term == promise.term and other.argument is not None:
-            if other.assumption.divisor >= divisor:
-                return []
-    return [make(
-        "divisibility/stronger", _counterpart(reference, promise), promise.op, "no such promise", f"div_by<{divisor}>",
-        part="assumption", note=f"true at this launch, where the value is {constant}; nothing makes it so at another",
-    )]
+        if (
+            type(other.assumption).__name__ == "DivBy"
+            and other.term == promise.term
+            and other.argument is not None
+            and other.assumption.divisor >= divisor
+        ):
+            return []
+    return [
+        make(
+            "divisibility/stronger",
+            _counterpart(reference, promise),
+            promise.op,
+            "no such promise",
+            f"div_by<{divisor}>",
+            part="assumption",
+            note=f"true at this launch, where the value is {constant}; nothing makes it so at another",
+        )
+    ]
 
 
 def _lucky_bound(reference: Kernel, promise: Promise, constant: int, make: Make) -> list[Difference]:
-    """A range promised for a parameter, which this launch happens to keep and the reference does not promise."""
-    if promise.argument is None or (promise.assumption.lower in (0, None) and promise.assumption.upper is None):
+    """A range promised for a parameter that only this launch keeps, not promised by the reference."""
+    if promise.argument is None or (
+        promise.assumption.lower in (0, None) and promise.assumption.upper is None
+    ):
         return []
     for other in reference.promises:
-        if type(other.assumption).__name__ == "Bounded" and other.argument is not None and other.term == promise.term:
-            if _covers(other.assumption, promise.assumption):
-                return []
-    return [make(
-        "bounds/stronger", _counterpart(reference, promise), promise.op, "no such promise", str(promise.assumption),
-        part="assumption", note=f"true at this launch, where the value is {constant}; nothing makes it so at another",
-    )]
+        if (
+            type(other.assumption).__name__ == "Bounded"
+            and other.argument is not None
+            and other.term == promise.term
+            and _covers(other.assumption, promise.assumption)
+        ):
+            return []
+    return [
+        make(
+            "bounds/stronger",
+            _counterpart(reference, promise),
+            promise.op,
+            "no such promise",
+            str(promise.assumption),
+            part="assumption",
+            note=f"true at this launch, where the value is {constant}; nothing makes it so at another",
+        )
+    ]
 
 
 def _pointer_atom(terms: Terms, term: Term) -> Term | None:
@@ -213,7 +302,9 @@ def _name(promise: Promise) -> str:
     value = promise.op.one("value")
     while value is not None and getattr(value.owner, "short", "") == "assume":
         value = value.owner.one("value")  # type: ignore[union-attr]
-    return f"generated %{value.name_hint}" if value is not None and value.name_hint else "a generated argument"
+    return (
+        f"generated %{value.name_hint}" if value is not None and value.name_hint else "a generated argument"
+    )
 
 
 def _counterpart(other: Kernel, promise: Promise) -> Any:
@@ -230,7 +321,9 @@ def _stated(other: Kernel, promise: Promise) -> str:
     return "no promise" if op is None else f"div_by<{op.get('assumption').divisor}>"
 
 
-def _stronger_bound(reference: Kernel, promise: Promise, make: Make, obligations: dict[str, None]) -> list[Difference]:
+def _stronger_bound(
+    reference: Kernel, promise: Promise, make: Make, obligations: dict[str, None]
+) -> list[Difference]:
     terms = reference.terms
     low, high = promise.assumption.lower, promise.assumption.upper
     term = promise.term
@@ -238,7 +331,17 @@ def _stronger_bound(reference: Kernel, promise: Promise, make: Make, obligations
     if constant is not None:
         if (low is None or low <= constant) and (high is None or constant <= high):
             return _lucky_bound(reference, promise, constant, make)
-        return [make("bounds/stronger", _counterpart(reference, promise), promise.op, str(constant), str(promise.assumption), part="assumption", note=f"false here: the value is {constant}")]
+        return [
+            make(
+                "bounds/stronger",
+                _counterpart(reference, promise),
+                promise.op,
+                str(constant),
+                str(promise.assumption),
+                part="assumption",
+                note=f"false here: the value is {constant}",
+            )
+        ]
     ref_low: int | None = None
     ref_high: int | None = None
     for other in reference.promises:
@@ -246,7 +349,9 @@ def _stronger_bound(reference: Kernel, promise: Promise, make: Make, obligations
             if other.assumption.lower is not None:
                 ref_low = other.assumption.lower if ref_low is None else max(ref_low, other.assumption.lower)
             if other.assumption.upper is not None:
-                ref_high = other.assumption.upper if ref_high is None else min(ref_high, other.assumption.upper)
+                ref_high = (
+                    other.assumption.upper if ref_high is None else min(ref_high, other.assumption.upper)
+                )
     leaf = terms.single(term)
     if leaf is not None and terms.kind[leaf] in ("lane", "block", "grid", "iter"):
         known_low, known_high = terms.range(leaf)
@@ -263,7 +368,16 @@ def _stronger_bound(reference: Kernel, promise: Promise, make: Make, obligations
     if high_fine and low == 0:
         obligations.setdefault(f"{_name(promise)} is not negative")
         return []
-    return [make("bounds/stronger", _counterpart(reference, promise), promise.op, "no promise" if ref_low is None and ref_high is None else f"bounded<{ref_low}, {ref_high}>", str(promise.assumption), part="assumption")]
+    return [
+        make(
+            "bounds/stronger",
+            _counterpart(reference, promise),
+            promise.op,
+            "no promise" if ref_low is None and ref_high is None else f"bounded<{ref_low}, {ref_high}>",
+            str(promise.assumption),
+            part="assumption",
+        )
+    ]
 
 
 def _weaker(generated: Kernel, promise: Promise, facts: Facts, make: Make) -> list[Difference]:
@@ -273,11 +387,25 @@ def _weaker(generated: Kernel, promise: Promise, facts: Facts, make: Make) -> li
         if not isinstance(promise.term, int) or terms.value(promise.term) is not None:
             return []
         for other in generated.promises:
-            if other.term == promise.term and type(other.assumption).__name__ == "Bounded" and _covers(other.assumption, assumption):
+            if (
+                other.term == promise.term
+                and type(other.assumption).__name__ == "Bounded"
+                and _covers(other.assumption, assumption)
+            ):
                 return []
         if assumption.lower in (0, None) and assumption.upper is None:
             return []
-        return [make("bounds/weaker", promise.op, _counterpart(generated, promise), str(assumption), "no such promise", part="assumption", status="MISSING")]
+        return [
+            make(
+                "bounds/weaker",
+                promise.op,
+                _counterpart(generated, promise),
+                str(assumption),
+                "no such promise",
+                part="assumption",
+                status="MISSING",
+            )
+        ]
     if type(assumption).__name__ != "DivBy" or not isinstance(promise.term, int):
         return []
     if terms.value(promise.term) is not None:
@@ -289,7 +417,17 @@ def _weaker(generated: Kernel, promise: Promise, facts: Facts, make: Make) -> li
     if known == 0 or known % assumption.divisor == 0:
         return []
     rule = "divisibility/weaker" if known > 1 else "divisibility/missing"
-    return [make(rule, promise.op, _counterpart(generated, promise), f"div_by<{assumption.divisor}>", f"div_by<{known}>" if known > 1 else "no promise", part="assumption", status="DIFFERS" if known > 1 else "MISSING")]
+    return [
+        make(
+            rule,
+            promise.op,
+            _counterpart(generated, promise),
+            f"div_by<{assumption.divisor}>",
+            f"div_by<{known}>" if known > 1 else "no promise",
+            part="assumption",
+            status="DIFFERS" if known > 1 else "MISSING",
+        )
+    ]
 
 
 def _covers(strong: Any, weak: Any) -> bool:

@@ -1,20 +1,25 @@
 """Whether two floating-point expressions are the same function of the same inputs, computed otherwise.
 
-Both trees are evaluated at a fixed set of points, in double precision, with every load, reduction, contraction and
-carried value as a free input. Agreement names a reformulation and its worst effect; it never makes a finding go away.
+Both trees are evaluated at a fixed set of points, in double precision, with every load, reduction,
+contraction and carried value as a free input. Agreement names a reformulation and its worst effect; it never
+makes a finding go away.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import operator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tileir_diff.graph import floats
 from tileir_diff.graph.terms import Term, Terms
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
 POINTS = 14
-"""Ordinary points. Two different formulas agree on all of them by chance only if they are close everywhere."""
+"""Ordinary points. Different formulas agree on all of them only if they are close everywhere."""
 LARGE = (90.0, -90.0, 120.0, -120.0, 1e10, -1e10)
 SPECIAL = (math.inf, -math.inf, math.nan)
 NODE_LIMIT = 3000
@@ -24,7 +29,15 @@ _EXACT = frozenset({"negf", "absf", "maxf", "minf"})
 _PREDICATES = frozenset({"le", "eq", "and", "or", "xor", "ult", "bool_op"})
 COARSEST_CONSTANT = 5e-3
 """How far a constant can be off because it was rounded to bf16, relative."""
-_TOLERANCE = {"f8E4M3FN": 0.1, "f8E5M2": 0.2, "bf16": 3e-2, "f16": 5e-3, "tf32": 2e-3, "f32": 2e-5, "f64": 1e-10}
+_TOLERANCE = {
+    "f8E4M3FN": 0.1,
+    "f8E5M2": 0.2,
+    "bf16": 3e-2,
+    "f16": 5e-3,
+    "tf32": 2e-3,
+    "f32": 2e-5,
+    "f64": 1e-10,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +61,9 @@ def reformulation(terms: Terms, reference: Term, generated: Term) -> Reformulati
     exact = True
     compared = 0
     for point in range(POINTS):
-        values = _evaluate(terms, nodes, {n: _input(terms, n, index, point) for index, n in enumerate(inputs)})
+        values = _evaluate(
+            terms, nodes, {n: _input(terms, n, index, point) for index, n in enumerate(inputs)}
+        )
         a, b = values.get(reference), values.get(generated)
         if a is None or b is None:
             return None
@@ -65,21 +80,34 @@ def reformulation(terms: Terms, reference: Term, generated: Term) -> Reformulati
     for size in LARGE:
         for index in range(len(inputs)):
             values = _evaluate(
-                terms, nodes, {n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)}, overflow=True
+                terms,
+                nodes,
+                {n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)},
+                overflow=True,
             )
             a, b = values[reference], values[generated]
             if math.isnan(a) != math.isnan(b) or (math.isinf(a) != math.isinf(b)):
                 return Reformulation("logic", f"one side overflows where an input is {size:g}")
     if coarse[0] != coarse[1] or _roundings(terms, reference) != _roundings(terms, generated):
-        return Reformulation("precision", "equal at all tested points but for rounding, with other intermediate types")
+        return Reformulation(
+            "precision", "equal at all tested points but for rounding, with other intermediate types"
+        )
     special = any(
         not _alike(values[reference], values[generated])
         for size in SPECIAL
         for index in range(len(inputs))
-        if (values := _evaluate(terms, nodes, {n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)}))
+        if (
+            values := _evaluate(
+                terms,
+                nodes,
+                {n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)},
+            )
+        )
     )
     if exact and special and _selects(terms, reference) != _selects(terms, generated):
-        return Reformulation("edge", "a mask by addition against a mask by selection: differs for NaN and infinities")
+        return Reformulation(
+            "edge", "a mask by addition against a mask by selection: differs for NaN and infinities"
+        )
     return Reformulation("ulp", "equal at all tested points but for rounding, computed otherwise")
 
 
@@ -155,7 +183,7 @@ def _constants(terms: Terms, root: Term) -> frozenset[float]:
 
 
 def _tolerance(reference: frozenset[float], generated: frozenset[float]) -> float:
-    """The trees are evaluated in double precision: only constants that one side rounded further may differ."""
+    """All is in double precision: only constants that one side rounded further may differ."""
     worst = 2e-6
     for value in sorted(reference - generated):
         for other in sorted(generated - reference):
@@ -176,7 +204,7 @@ def _coarseness(terms: Terms, root: Term) -> float:
             continue
         seen.add(node)
         if terms.kind[node] == "f":
-            element = terms.attr[node][1]
+            element: str | tuple[str, str] = terms.attr[node][1]
             name = element[1] if isinstance(element, tuple) else element
             worst = max(worst, _TOLERANCE.get(name, worst))
         stack.extend(terms.args[node])
@@ -197,7 +225,7 @@ def _roundings(terms: Terms, root: Term) -> dict[str, int]:
             name = f"constant {terms.attr[node][0]}"
             counts[name] = counts.get(name, 0) + 1
         if terms.kind[node] == "f" and terms.attr[node][0] not in _EXACT:
-            element = terms.attr[node][1]
+            element: str | tuple[str, str] = terms.attr[node][1]
             source, target = element if isinstance(element, tuple) else (None, element)
             widening = source is not None and _TOLERANCE.get(source, 0) >= _TOLERANCE.get(target, 0)
             if _TOLERANCE.get(target, 0) > _TOLERANCE["f32"] and not widening:
@@ -218,7 +246,9 @@ def _selects(terms: Terms, root: Term) -> int:
     return count
 
 
-def _evaluate(terms: Terms, nodes: list[Term], given: Mapping[Term, float], overflow: bool = False) -> dict[Term, float]:
+def _evaluate(
+    terms: Terms, nodes: list[Term], given: Mapping[Term, float], overflow: bool = False
+) -> dict[Term, float]:
     values: dict[Term, float] = {}
     for node in nodes:
         kind = terms.kind[node]
@@ -236,7 +266,9 @@ def _evaluate(terms: Terms, nodes: list[Term], given: Mapping[Term, float], over
         elif kind == "fcmp":
             a, b = (values[arg] for arg in terms.args[node])
             values[node] = float(
-                {"less_than": a < b, "less_than_or_equal": a <= b, "equal": a == b}.get(terms.attr[node][0], a != b)
+                {"less_than": a < b, "less_than_or_equal": a <= b, "equal": a == b}.get(
+                    terms.attr[node][0], a != b
+                )
             )
         elif kind == "ite":
             cond, a, b = (values[arg] for arg in terms.args[node])
@@ -269,17 +301,38 @@ def _minimum(a: float, b: float) -> float:
     return b if math.isnan(a) else a if math.isnan(b) else min(a, b)
 
 
-_FUNCTIONS = {
-    "addf": lambda a, b: a + b,
-    "mulf": lambda a, b: a * b,
+def _whole(rounded: Callable[[float], int]) -> Callable[[float], float]:
+    """``math.floor`` or ``math.ceil``, where what is not finite stays."""
+    return lambda a: float(rounded(a)) if math.isfinite(a) else a
+
+
+def _multiply_add(a: float, b: float, c: float) -> float:
+    return a * b + c
+
+
+def _same(a: float) -> float:
+    return a
+
+
+def _rsqrt(a: float) -> float:
+    return 1.0 / math.sqrt(a)
+
+
+def _exp2(a: float) -> float:
+    return math.pow(2.0, a)
+
+
+_FUNCTIONS: Mapping[str, Callable[..., float]] = {
+    "addf": operator.add,
+    "mulf": operator.mul,
     "divf": _divide,
-    "fma": lambda a, b, c: a * b + c,
-    "negf": lambda a: -a,
+    "fma": _multiply_add,
+    "negf": operator.neg,
     "absf": abs,
     "sqrt": math.sqrt,
-    "rsqrt": lambda a: 1.0 / math.sqrt(a),
+    "rsqrt": _rsqrt,
     "exp": math.exp,
-    "exp2": lambda a: math.pow(2.0, a),
+    "exp2": _exp2,
     "log": math.log,
     "log2": math.log2,
     "tanh": math.tanh,
@@ -287,7 +340,7 @@ _FUNCTIONS = {
     "cos": math.cos,
     "maxf": _maximum,
     "minf": _minimum,
-    "ftof": lambda a: a,
-    "floor": lambda a: a if math.isinf(a) or math.isnan(a) else math.floor(a),
-    "ceil": lambda a: a if math.isinf(a) or math.isnan(a) else math.ceil(a),
+    "ftof": _same,
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
 }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph.kernel import Kernel
-from tileir_diff.graph.terms import Term
 from tileir_diff.match.model import Site
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
     from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.graph.terms import Term
 
 TRANSPARENT = frozenset({"reshape", "broadcast", "permute", "extract", "assume", "exti", "trunci"})
 """Ops that pass a value through: a finding names the op behind them."""
@@ -36,6 +36,23 @@ def defining_op(value: SSAValue | None) -> TileOp | None:
     return None
 
 
+def is_used(op: TileOp) -> bool:
+    """Whether anything but pure ops reads the first result, also through other ops."""
+    work = [op.results[0]]
+    seen: set[int] = set()
+    while work:
+        for use in work.pop().uses:
+            user = use.operation
+            if id(user) in seen:
+                continue
+            seen.add(id(user))
+            short = getattr(user, "short", "")
+            if user.regions or not user.results or short.endswith("_tko"):
+                return True
+            work.extend(user.results)
+    return False
+
+
 def origin(kernel: Kernel, term: Term, user: Any = None) -> Any:
     """The op that computes ``term``; among several equal ones, the one that ``user`` reads."""
     if user is not None:
@@ -54,7 +71,16 @@ def origin(kernel: Kernel, term: Term, user: Any = None) -> Any:
 def text(op: Any) -> str:
     """The op in short, for expected / actual: its name and modifiers."""
     parts = [op.short]
-    for key in ("predicate", "ordering", "signed", "rounding", "overflow", "mode", "memory_ordering", "memory_scope"):
+    for key in (
+        "predicate",
+        "ordering",
+        "signed",
+        "rounding",
+        "overflow",
+        "mode",
+        "memory_ordering",
+        "memory_scope",
+    ):
         value = op.get(key)
         if value is not None and not isinstance(value, (dict, tuple)):
             parts.append(str(value))

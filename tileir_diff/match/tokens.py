@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph.kernel import Effect, Kernel
-from tileir_diff.graph.terms import Term
-from tileir_diff.match.effects import EffectMatch, EffectPair
+if TYPE_CHECKING:
+    from tileir_diff.graph.kernel import Effect, Kernel
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.match.effects import EffectMatch, EffectPair
 
 WRITES = frozenset({"store", "atomic_rmw", "atomic_cas"})
 FENCES = frozenset({"fence"})
 ORDERED = frozenset({"acquire", "release", "acq_rel"})
 
 
-def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> list[tuple[EffectPair, EffectPair]]:
+def lost_orders(
+    reference: Kernel, generated: Kernel, match: EffectMatch
+) -> list[tuple[EffectPair, EffectPair]]:
     """Pairs (earlier, later) whose order is lost, where the accesses may touch the same element."""
     if _same_edges(reference, generated, match):
         return []
@@ -110,7 +113,7 @@ def _memory_nodes(kernel: Kernel, term: Term) -> frozenset[Term]:
 
 
 def _disjoint(kernel: Kernel, a: Effect, b: Effect) -> bool:
-    """Whether two accesses of one block can never meet, judged by the range of the distance of their addresses."""
+    """Whether two accesses of one block can never meet, by the range of the distance of their addresses."""
     terms = kernel.terms
     if a.pointer is None or b.pointer is None or a.loops != b.loops:
         return False

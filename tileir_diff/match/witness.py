@@ -1,10 +1,13 @@
-"""A concrete case in which two integer terms or predicates differ: found by trying values, never by assuming."""
+"""A concrete case in which two integer terms or predicates differ, found by trying values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from tileir_diff.graph.terms import Term, Terms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tileir_diff.graph.terms import Term, Terms
 
 TRIES = 60
 TYPICAL = (1, 2, 3, 5, 8, 17, 33, 100, 127, 129, 255, 1000, 1023, 4097)
@@ -49,7 +52,7 @@ def _assignments(terms: Terms, symbols: list[Term]) -> Iterator[dict[Term, int]]
 
 
 def evaluate(terms: Terms, term: Term, values: dict[Term, int]) -> int | None:
-    """The value of an integer term, or 0 / 1 of a predicate; None where it depends on data or is undefined."""
+    """The value of an integer term, or 0 / 1 of a predicate; None where it depends on data."""
     memo: dict[Term, int | None] = dict(values)
     stack = [term]
     while stack:

@@ -1,0 +1,87 @@
+"""Bit patterns of floating-point numbers: decoding, rounding, printing."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+FORMATS = {
+    "f16": (5, 10, 15),
+    "bf16": (8, 7, 127),
+    "f32": (8, 23, 127),
+    "f64": (11, 52, 1023),
+    "tf32": (8, 23, 127),
+}
+"""Exponent bits, mantissa bits, bias."""
+
+
+def decode(element: str, bits: int) -> float | None:
+    """The exact value of a bit pattern; None for an element type without a table here."""
+    spec = FORMATS.get(element)
+    if spec is None:
+        return None
+    exponent_bits, mantissa_bits, bias = spec
+    sign = -1.0 if bits >> (exponent_bits + mantissa_bits) & 1 else 1.0
+    exponent = bits >> mantissa_bits & ((1 << exponent_bits) - 1)
+    mantissa = bits & ((1 << mantissa_bits) - 1)
+    if exponent == (1 << exponent_bits) - 1:
+        return math.nan if mantissa else sign * math.inf
+    if exponent == 0:
+        return sign * math.ldexp(mantissa, 1 - bias - mantissa_bits)
+    return sign * math.ldexp(mantissa | 1 << mantissa_bits, exponent - bias - mantissa_bits)
+
+
+def encode(element: str, value: float) -> int | None:
+    """Round to nearest even into ``element``; None where the format has no table here."""
+    spec = FORMATS.get(element)
+    if spec is None or element == "tf32":
+        return None
+    exponent_bits, mantissa_bits, bias = spec
+    top = (1 << exponent_bits) - 1
+    sign = 1 if math.copysign(1.0, value) < 0 else 0
+    head = sign << (exponent_bits + mantissa_bits)
+    if math.isnan(value):
+        return head | top << mantissa_bits | 1 << (mantissa_bits - 1)
+    magnitude = abs(value)
+    if math.isinf(magnitude):
+        return head | top << mantissa_bits
+    if magnitude == 0:
+        return head
+    exponent = math.frexp(magnitude)[1] - 1
+    exponent = max(exponent, 1 - bias)
+    scaled = math.ldexp(magnitude, mantissa_bits - exponent)
+    rounded = int(scaled)
+    rest = scaled - rounded
+    if rest > 0.5 or (rest == 0.5 and rounded & 1):
+        rounded += 1
+    if rounded >> (mantissa_bits + 1):
+        rounded >>= 1
+        exponent += 1
+    if exponent + bias >= top:
+        return head | top << mantissa_bits
+    if rounded >> mantissa_bits == 0:
+        return head | rounded
+    return head | (exponent + bias) << mantissa_bits | (rounded & ((1 << mantissa_bits) - 1))
+
+
+def encode_integer(element: str, value: int) -> int | None:
+    """Round an integer to nearest even into ``element``, once, also where a double cannot hold it."""
+    if element == "f64":
+        return encode(element, float(value))
+    magnitude = abs(value)
+    excess = max(0, magnitude.bit_length() - 53)
+    kept = magnitude >> excess
+    if kept << excess != magnitude:
+        kept |= 1  # what is cut off still tells a tie from more than a tie
+    return encode(element, math.copysign(math.ldexp(kept, excess), value))
+
+
+def show(element: str, bits: int) -> str:
+    """A constant as a reader expects it."""
+    value = decode(element, bits)
+    if value is None:
+        return f"0x{bits:X}"
+    if element == "f32":
+        (single,) = struct.unpack("<f", struct.pack("<f", value)) if math.isfinite(value) else (value,)
+        return repr(single) if not math.isfinite(value) else f"{single:.9g}"
+    return f"{value:.17g}"

@@ -1,0 +1,269 @@
+"""Predicates: linear inequalities and equations over the integers, and their connectives."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from tileir_diff.graph.arithmetic import Arithmetic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tileir_diff.graph.store import Mono, Term
+
+
+class Predicates(Arithmetic):
+    """Constructors of boolean terms."""
+
+    def bool_const(self, value: bool) -> Term:
+        return self.true if value else self.false
+
+    # ---- comparison with zero ----------------------------------------------------------------------------
+
+    def le0(self, poly: Term) -> Term:
+        """``poly <= 0`` over the integers."""
+        low, high = self.range(poly)
+        if high is not None and high <= 0:
+            return self.true
+        if low is not None and low > 0:
+            return self.false
+        decided = self._bool_valued(poly, lambda v: v <= 0)
+        if decided is not None:
+            return decided
+        terms = self.poly(poly)
+        common = _common_factor(terms)
+        if common > 1:
+            const = -(-terms.get((), 0) // common)
+            terms = {mono: coef // common for mono, coef in terms.items() if mono != ()} | {(): const}
+            poly = self._poly(terms)
+        simpler = self._without_small_terms(terms)
+        if simpler is None:
+            simpler = self._without_quotient(terms)
+        return self._node("le", None, (poly,)) if simpler is None else self.le0(simpler)
+
+    def _without_small_terms(self, terms: dict[Mono, int]) -> Term | None:
+        """``g * x + r <= 0`` as ``x + k <= 0`` where ``ceil(r / g)`` is k for every value of ``r``."""
+        sizes = {abs(coef) for mono, coef in terms.items() if mono != () and abs(coef) > 1}
+        for g in sorted(sizes, reverse=True):
+            rest = {mono: coef for mono, coef in terms.items() if mono == () or coef % g}
+            if len(rest) == len(terms) or not any(mono != () for mono in rest):
+                continue
+            low, high = self.range(self._poly(rest))
+            if low is None or high is None or -(-low // g) != -(-high // g):
+                continue
+            whole = {mono: coef // g for mono, coef in terms.items() if mono not in rest}
+            return self._poly(whole | {(): -(-high // g)})
+        return None
+
+    def _without_quotient(self, terms: dict[Mono, int]) -> Term | None:
+        """``n / d + c <= 0`` and ``c - n / d <= 0``, with a constant divisor, as an inequality over ``n``."""
+        const = terms.get((), 0)
+        rest = [(mono, coef) for mono, coef in terms.items() if mono != ()]
+        if len(rest) != 1 or abs(rest[0][1]) != 1 or len(rest[0][0]) != 1:
+            return None
+        ((atom,), coef) = rest[0]
+        if self.kind[atom] != "div":
+            return None
+        num, den = self.args[atom]
+        d = self.value(den)
+        if d is None or d <= 0:
+            return None
+        if coef == 1:  # div(num, d) <= -const  <=>  num <= d * (1 - const) - 1
+            return self.sum(((num, 1), (self.const(d * (1 - const) - 1), -1)))
+        return self.sum(((num, -1), (self.const(d * const), 1)))
+
+    def eq0(self, poly: Term) -> Term:
+        """``poly == 0`` over the integers."""
+        value = self.value(poly)
+        if value is not None:
+            return self.bool_const(value == 0)
+        low, high = self.range(poly)
+        if (low is not None and low > 0) or (high is not None and high < 0):
+            return self.false
+        decided = self._bool_valued(poly, lambda v: v == 0)
+        if decided is not None:
+            return decided
+        if low == 0:
+            return self.le0(poly)
+        if high == 0:
+            return self.le0(self.scale(poly, -1))
+        terms = self.poly(poly)
+        common = _common_factor(terms)
+        if terms.get((), 0) % common:
+            return self.false
+        first = min(mono for mono in terms if mono != ())
+        sign = 1 if terms[first] > 0 else -1
+        return self._node("eq", None, (self._poly({m: c * sign // common for m, c in terms.items()}),))
+
+    def _bool_valued(self, poly: Term, test: Callable[[int], bool]) -> Term | None:
+        """The predicate over ``c0 + c1 * b2i(b)``, which takes two values only."""
+        terms = self.poly(poly)
+        base = terms.pop((), 0)
+        if len(terms) != 1:
+            return None
+        ((mono, factor),) = terms.items()
+        if len(mono) != 1 or self.kind[mono[0]] != "b2i":
+            return None
+        when_false, when_true = test(base), test(base + factor)
+        if when_false == when_true:
+            return self.bool_const(when_true)
+        inner = self.args[mono[0]][0]
+        return inner if when_true else self.negate(inner)
+
+    def compare(self, predicate: str, left: Term, right: Term) -> Term:
+        """An integer comparison; ``predicate`` as in the dialect, the operands of the right signedness."""
+        diff = self.sub(left, right)
+        match predicate:
+            case "less_than":
+                return self.le0(self.add(diff, self.one))
+            case "less_than_or_equal":
+                return self.le0(diff)
+            case "greater_than":
+                return self.le0(self.sub(self.one, diff))
+            case "greater_than_or_equal":
+                return self.le0(self.scale(diff, -1))
+            case "equal":
+                return self.eq0(diff)
+            case _:
+                return self.negate(self.eq0(diff))
+
+    # ---- connectives -------------------------------------------------------------------------------------
+
+    def negate(self, term: Term) -> Term:
+        if term == self.true:
+            return self.false
+        if term == self.false:
+            return self.true
+        match self.kind[term]:
+            case "not":
+                return self.args[term][0]
+            case "le":
+                return self.le0(self.sub(self.one, self.args[term][0]))
+            case "and":
+                return self.disjunction([self.negate(arg) for arg in self.args[term]])
+            case "or":
+                return self.conjunction([self.negate(arg) for arg in self.args[term]])
+            case _:
+                return self._node("not", None, (term,))
+
+    def conjunction(self, items: Iterable[Term]) -> Term:
+        return self._connect("and", items, self.true, self.false)
+
+    def disjunction(self, items: Iterable[Term]) -> Term:
+        return self._connect("or", items, self.false, self.true)
+
+    def _connect(self, kind: str, items: Iterable[Term], neutral: Term, settling: Term) -> Term:
+        """One of the connectives; ``settling`` is the item that decides it."""
+        flat: dict[Term, None] = {}
+        for item in items:
+            if item == settling:
+                return settling
+            if item == neutral:
+                continue
+            if self.kind[item] == kind:
+                flat.update(dict.fromkeys(self.args[item]))
+            else:
+                flat[item] = None
+        if len(flat) > 1:
+            kept = [item for item in flat if not self._absorbed(kind, item, flat)]
+            if any(self.negate(item) in flat for item in kept):
+                return settling
+        else:
+            kept = list(flat)
+        if len(kept) > 1:
+            return self._node(kind, None, tuple(sorted(kept)))
+        return kept[0] if kept else neutral
+
+    def _absorbed(self, kind: str, item: Term, others: Iterable[Term]) -> bool:
+        """Whether one of the others settles this item: implies it in "and", is implied by it in "or"."""
+        if kind == "and":
+            zero = self._not_zero(item)
+            return any(
+                other != item
+                and (self._strictly_implies(other, item) if zero is None else self._excludes(other, zero))
+                for other in others
+            )
+        if self.kind[item] == "eq":
+            zero = self.args[item][0]
+            return any(self.kind[o] == "le" and self._excludes(self.negate(o), zero) for o in others)
+        return any(other != item and self._strictly_implies(item, other) for other in others)
+
+    def _not_zero(self, term: Term) -> Term | None:
+        """The polynomial p where the term is ``p != 0``."""
+        if self.kind[term] != "not":
+            return None
+        inner = self.args[term][0]
+        return self.args[inner][0] if self.kind[inner] == "eq" else None
+
+    def _excludes(self, inequality: Term, poly: Term) -> bool:
+        """Whether ``poly`` is not 0 where the inequality holds: that says ``p < 0`` or ``p > 0``, or more."""
+        if self.kind[inequality] != "le":
+            return False
+        bound = self.args[inequality][0]
+        for side in (poly, self.scale(poly, -1)):
+            high = self.range(self.sub(self.add(side, self.one), bound))[1]
+            if high is not None and high <= 0:
+                return True
+        return False
+
+    def exclusive_or(self, left: Term, right: Term) -> Term:
+        for a, b in ((left, right), (right, left)):
+            if a == self.true:
+                return self.negate(b)
+            if a == self.false:
+                return b
+        if left == right:
+            return self.false
+        return self._node("xor", None, tuple(sorted((left, right))))
+
+    def b2i(self, term: Term) -> Term:
+        """1 where the predicate holds, else 0."""
+        if term == self.true:
+            return self.one
+        if term == self.false:
+            return self.zero
+        if self.kind[term] == "not":
+            return self.sub(self.one, self.b2i(self.args[term][0]))
+        return self.atom(self._node("b2i", None, (term,)))
+
+    # ---- implication -------------------------------------------------------------------------------------
+
+    def _strictly_implies(self, a: Term, b: Term) -> bool:
+        """``a`` implies ``b``; of two inequalities that imply each other only the one made first does."""
+        if self.kind[a] != "le" or self.kind[b] != "le":
+            return False
+        low, high = self.range(self.sub(self.args[b][0], self.args[a][0]))
+        if high is None or high > 0 or low == high == 0:
+            return False
+        return a < b or not self._inequality_implies(b, a)
+
+    def _inequality_implies(self, a: Term, b: Term) -> bool:
+        """Both are ``poly <= 0``, and the difference of their polynomials settles it."""
+        high = self.range(self.sub(self.args[b][0], self.args[a][0]))[1]
+        return high is not None and high <= 0
+
+    def implies(self, guards: Iterable[Term], goal: Term) -> bool:
+        """Whether the conjunction of ``guards`` settles ``goal``; incomplete."""
+        if goal == self.true:
+            return True
+        kind = self.kind[goal]
+        if kind == "and":
+            return all(self.implies(guards, arg) for arg in self.args[goal])
+        for guard in guards:
+            if guard == goal:
+                return True
+            if kind == "le" and self.kind[guard] == "le" and self._inequality_implies(guard, goal):
+                return True
+        return kind == "or" and any(self.implies(guards, arg) for arg in self.args[goal])
+
+    def conjuncts(self, term: Term) -> tuple[Term, ...]:
+        """The parts of a predicate that all hold where it does."""
+        if term == self.true:
+            return ()
+        return self.args[term] if self.kind[term] == "and" else (term,)
+
+
+def _common_factor(terms: dict[Mono, int]) -> int:
+    """The greatest common divisor of all factors but the constant; 0 where there is nothing else."""
+    return gcd(*(coef for mono, coef in terms.items() if mono != ()))

@@ -1,0 +1,79 @@
+"""The arguments of both entries at one launch, as terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.errors import InputError
+from tileir_diff.match.arguments import Binding
+from tileir_diff.match.entries import symbol
+from tileir_diff.match.scalars import scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.match.launch import Launch, SideLaunch
+
+
+def launch_binding(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, launch: Launch) -> Binding | None:
+    """Equal array names are one array; None unless the launch gives the arguments of both sides.
+
+    Raises InputError where the number of arguments does not fit an entry.
+    """
+    ref = _launch_terms(terms, ref_entry, launch.reference)
+    gen = _launch_terms(terms, gen_entry, launch.generated)
+    if ref is None or gen is None:
+        return None
+    binding = Binding(list(gen), list(ref))
+    arrays = {term: index for index, term in enumerate(ref) if term is not None and _is_array(terms, term)}
+    for index, term in enumerate(gen):
+        if term in arrays:
+            binding.partner[index] = arrays[term]
+            binding.how[index] = "given"
+    for index, partner in sorted(binding.partner.items()):
+        _pair_scalars(binding, ref, gen, frozenset(arrays), (index + 1, partner + 1))
+    return binding
+
+
+def _is_array(terms: Terms, term: Term) -> bool:
+    """A term that is one symbol; scalars are constants at a launch."""
+    return terms.single(term) is not None and bool(terms.symbols[term])
+
+
+def _pair_scalars(
+    binding: Binding,
+    ref: Sequence[Term | None],
+    gen: Sequence[Term | None],
+    arrays: frozenset[Term],
+    start: tuple[int, int],
+) -> None:
+    """Pair the scalars that follow an array, its sizes and strides, as far as both lists go on alike."""
+    for index, partner in zip(range(start[0], len(gen)), range(start[1], len(ref)), strict=False):
+        a, b = ref[partner], gen[index]
+        if a is None or b is None or a in arrays or a != b:
+            return
+        binding.partner[index] = partner
+        binding.how[index] = "role"
+
+
+def _launch_terms(terms: Terms, entry: TileOp, side: SideLaunch) -> list[Term | None] | None:
+    """Terms for the parameters of one side; None when the launch gives no arguments."""
+    if side.args is None:
+        return None
+    params = entry.regions[0].block.args
+    if len(side.args) != len(params):
+        raise InputError(
+            f"the launch gives {len(side.args)} arguments for @{symbol(entry)}, which has {len(params)}"
+        )
+    result: list[Term | None] = []
+    for index, (param, value) in enumerate(zip(params, side.args, strict=True)):
+        if value is not None and value.is_pointer:
+            name = value.value if value.value is not None else f"null{index}"
+            result.append(terms.atom(terms.leaf("arg", "array", name)))
+        elif value is None or value.value is None or isinstance(value.value, str):
+            result.append(None)
+        else:
+            result.append(scalar(terms, param, value.value))
+    return result

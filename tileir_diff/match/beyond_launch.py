@@ -1,0 +1,98 @@
+"""Differences that one launch hides: sizes that fill the tiles, or two sizes that happen to be equal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tileir_diff.graph.terms import Terms
+from tileir_diff.match.effects import block_only
+from tileir_diff.match.explain import explain
+from tileir_diff.match.model import CompareOptions
+from tileir_diff.match.search import UNKNOWN_GRID, evaluate, refine, search
+from tileir_diff.match.witness import differ
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.match.effects import EffectPair
+    from tileir_diff.match.explain import EntryResult
+    from tileir_diff.match.search import Attempt
+
+PLACES = frozenset(
+    {
+        "mask",
+        "padding",
+        "bounds",
+        "addressing",
+        "stride",
+        "grid",
+        "dim-map",
+        "shape-op",
+        "loop",
+        "constant",
+        "control-flow",
+        "integer-mode",
+        "arithmetic",
+        "tile-shape",
+    }
+)
+"""Families of differences in where and how often memory is accessed."""
+
+
+def beyond_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions, result: EntryResult) -> None:
+    """Whether the result holds for every launch, where both sides take the same runtime parameters.
+
+    A difference that this launch hides is added to ``result`` if there are other sizes for which an address,
+    a mask or a trip count really differs. Unless all is equal at every launch, the result says that it holds
+    for this one.
+    """
+    types = [[arg.type for arg in entry.regions[0].block.args] for entry in (ref_entry, gen_entry)]
+    if types[0] == types[1]:
+        attempt = _without_launch(ref_entry, gen_entry, options)
+        if attempt is None:
+            return
+        told = {id(each.generated.op) for each in result.differences if each.generated is not None}
+        pairs = (*attempt.match.pairs, *attempt.match.loads)
+        if any(_witnessed(attempt.reference, pair) for pair in pairs):
+            for difference in explain(attempt).differences:
+                place = difference.generated
+                family = difference.rule.split("/")[0]
+                if family in PLACES and place is not None and id(place.op) not in told:
+                    note = "no effect at the launch given; another one shows it"
+                    result.differences.append(replace(difference, note=note))
+    result.assumptions.append("the result holds for the launch given")
+
+
+def _without_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions) -> Attempt | None:
+    """The best matching where nothing is known of the launch; None if it shows that all is equal."""
+    terms = Terms(options.disabled_equivalences)
+    attempt = search(terms, ref_entry, gen_entry, CompareOptions())
+    if attempt.match.score == (0, 0, 0):
+        return None
+    constants = refine(attempt, constants_only=True)
+    if constants is None:
+        return attempt
+    fixed = evaluate(terms, ref_entry, gen_entry, constants, UNKNOWN_GRID, UNKNOWN_GRID)
+    # a size that one side fixes, and that the launch makes equal, is no difference
+    return fixed if fixed.match.score <= attempt.match.score else attempt
+
+
+def _witnessed(kernel: Kernel, pair: EffectPair) -> bool:
+    """Whether values exist for which the two accesses differ in address, lanes or number."""
+    terms = kernel.terms
+    ref, gen = pair.reference, pair.generated
+    if ref.effect.padding != gen.effect.padding and ref.condition == gen.condition:
+        return differ(terms, ref.condition, terms.true) is not None
+    if pair.equal and ref.effect.padding == gen.effect.padding:
+        return False
+    trips = zip(ref.trips, gen.trips, strict=True) if len(ref.trips) == len(gen.trips) else ()
+    if any(differ(terms, a, b) for a, b in trips):
+        return True
+    if ref.pointer is not None and gen.pointer is not None and differ(terms, ref.pointer, gen.pointer):
+        return True
+    lanes = (
+        terms.conjunction(atom for atom in terms.conjuncts(side.condition) if not block_only(kernel, atom))
+        for side in (ref, gen)
+    )
+    return differ(terms, *lanes) is not None

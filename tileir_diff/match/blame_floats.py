@@ -1,0 +1,145 @@
+"""Why two floating-point values differ: modifiers, order of operands, or only how it is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tileir_diff.graph import floats
+from tileir_diff.match.blame import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.match.blame import Blame, Op
+    from tileir_diff.match.model import Difference
+    from tileir_diff.match.reformulate import Reformulation
+
+CONVERSIONS = frozenset({"ftof", "itof", "ftoi", "bitcast"})
+
+MODIFIER_RULES = {
+    "flush_to_zero": "float-mode/ftz",
+    "propagate_nan": "float-mode/nan",
+    "signed": "integer-mode/signedness",
+    "overflow": "integer-mode/overflow",
+}
+ABSENT = {
+    "flush_to_zero": "subnormals kept",
+    "propagate_nan": "NaN lost",
+    "rounding": "default",
+    "signed": "signed",
+}
+"""What an op does without the modifier."""
+
+
+def elementwise(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
+    """Two applications of one function: its types, its modifiers, then its operands."""
+    from tileir_diff.match.reformulate import reformulation
+
+    terms = blame.terms
+    (name, type_a, mods_a), (_, type_b, mods_b) = terms.attr[a], terms.attr[b]
+    found: list[Finding] = []
+    if type_a != type_b:
+        rule = "conversion/type" if name in CONVERSIONS else "element-type/changed"
+        words = _target(type_a), _target(type_b)
+        found = blame.one(rule, ref_op, gen_op, *words, impact="precision", structural=True)
+    found.extend(Finding(each) for each in modifiers(blame, name, dict(mods_a), dict(mods_b), ref_op, gen_op))
+    args_a, args_b = list(terms.args[a]), [blame.rename(arg) for arg in terms.args[b]]
+    if name in floats.COMMUTATIVE or name == "fma":
+        args_b[:2] = pairing(blame, args_a[:2], args_b[:2])
+    children: list[Finding] = []
+    for x, y in zip(args_a, args_b, strict=True):
+        children.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
+    exchanged = blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
+    if name in ("subf", "addf", "divf") and sorted(args_a) == sorted(args_b) and args_a != args_b:
+        return exchanged
+    if any(child.structural for child in (*children, *found)):
+        if _negated_operands(blame, a, b):
+            return exchanged
+        known = reformulation(terms, a, b)
+        if known is not None:
+            return [Finding(reformulated(blame, known, a, b, ref_op, gen_op))]
+    return found + children
+
+
+def _target(element: str | tuple[str, str]) -> str:
+    """The type that an op computes in; of a conversion (from, to) the second."""
+    return element[1] if isinstance(element, tuple) else element
+
+
+def _negated_operands(blame: Blame, a: Term, b: Term) -> bool:
+    """``x - y`` against ``y - x`` in the sum form that subtraction has here."""
+    terms = blame.terms
+
+    def bare(term: Term) -> Term:
+        if terms.kind[term] == "f" and terms.attr[term][0] == "negf":
+            return terms.args[term][0]
+        return term
+
+    if terms.attr[a][0] != "addf":
+        return False
+    return sorted(bare(x) for x in terms.args[a]) == sorted(bare(blame.rename(x)) for x in terms.args[b])
+
+
+def pairing(blame: Blame, left: list[Term], right: list[Term]) -> list[Term]:
+    """The two operands on the right, in the order in which they are most like those on the left."""
+    if left[0] == right[1] or left[1] == right[0]:
+        return right[::-1]
+    if left[0] == right[0] or left[1] == right[1]:
+        return right
+    straight = sum(_affinity(blame, x, y) for x, y in zip(left, right, strict=True))
+    crossed = sum(_affinity(blame, x, y) for x, y in zip(left, right[::-1], strict=True))
+    return right[::-1] if crossed > straight else right
+
+
+def _affinity(blame: Blame, a: Term, b: Term, depth: int = 3) -> int:
+    """How alike two terms are, looking ``depth`` operands down."""
+    terms = blame.terms
+    if a == b:
+        return 20
+    if terms.kind[a] != terms.kind[b]:
+        return 0
+    score = 2 + 3 * (terms.attr[a] == terms.attr[b])
+    if depth and len(terms.args[a]) == len(terms.args[b]):
+        pairs = zip(terms.args[a], terms.args[b], strict=True)
+        score += sum(_affinity(blame, x, y, depth - 1) for x, y in pairs)
+    return score
+
+
+def modifiers(
+    blame: Blame, name: str, ref: Mapping[str, Any], gen: Mapping[str, Any], ref_op: Op, gen_op: Op
+) -> list[Difference]:
+    """Differences of rounding, flush-to-zero, NaN rule and the like of one op."""
+    found: list[Difference] = []
+    for key in sorted(ref.keys() | gen.keys(), key=lambda key: (key != "rounding", key)):
+        if ref.get(key) == gen.get(key):
+            continue
+        rule = MODIFIER_RULES.get(key, "conversion/rounding")
+        if key == "rounding":
+            rule = _rounding_rule(name, ref.get(key), gen.get(key))
+        expected, actual = (_mode(key, side.get(key)) for side in (ref, gen))
+        found.append(blame.make(rule, ref_op, gen_op, expected, actual, part=key))
+    return found
+
+
+def _rounding_rule(name: str, reference: str | None, generated: str | None) -> str:
+    if name == "ftof":
+        return "conversion/rounding"
+    if name == "divi":
+        return "integer-mode/division-rounding"
+    if name in ("exp", "tanh") or {reference, generated} & {"approx", "full"}:
+        return "float-mode/approx"
+    return "float-mode/rounding"
+
+
+def _mode(key: str, value: object) -> str:
+    if value is None or value is False:
+        return ABSENT.get(key, "default")
+    return key if value is True else str(value)
+
+
+def reformulated(blame: Blame, known: Reformulation, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Difference:
+    """The same value at every tested point, written otherwise."""
+    rule = "arithmetic/extra-rounding" if known.impact == "precision" else "arithmetic/reformulated"
+    words = blame.show(a), blame.show(b)
+    return blame.make(rule, ref_op, gen_op, *words, impact=known.impact, note=known.why)

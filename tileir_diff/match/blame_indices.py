@@ -1,0 +1,69 @@
+"""How two integer ops, or the divisions and shifts inside two indices, read their operand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.match.sites import origin
+
+if TYPE_CHECKING:
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.match.blame import Blame, Op
+    from tileir_diff.match.model import Difference
+
+MAX_ATOMS = 200
+CONDITIONS = frozenset({"le", "eq", "and", "or", "not", "ult"})
+READERS = frozenset({"div", "tdiv", "iop", "min", "max", "ite", "zext", "wrap"})
+"""Kinds of terms that read an integer in a way that can be told by itself."""
+DIVISIONS = {"div": "rounds down", "tdiv": "rounds towards zero"}
+
+
+def integer_modes(blame: Blame, ref_op: Op, gen_op: Op) -> list[Difference]:
+    """Two integer ops of one name that differ in signedness or rounding."""
+    if ref_op is None or gen_op is None or ref_op.short != gen_op.short:
+        return []
+    found: list[Difference] = []
+    for key, rule in (("signed", "integer-mode/signedness"), ("rounding", "integer-mode/division-rounding")):
+        expected, actual = ref_op.get(key), gen_op.get(key)
+        if expected != actual and expected is not None:
+            name = "integer-mode/shift" if ref_op.short == "shri" else rule
+            found.append(blame.make(name, ref_op, gen_op, str(expected), str(actual), part=key))
+    return found
+
+
+def specific(blame: Blame, a: Term, b: Term) -> Difference | None:
+    """A difference in how a division, shift or conversion inside two indices reads its operand."""
+    terms = blame.terms
+    only_a, only_b = _readers(blame, a), _readers(blame, b)
+    for x in sorted(only_a - only_b):
+        for y in sorted(only_b - only_a):
+            if terms.args[x] != terms.args[y]:
+                continue
+            ref_op, gen_op = origin(blame.reference, x), origin(blame.generated, y)
+            kinds = terms.kind[x], terms.kind[y]
+            if set(kinds) == set(DIVISIONS):
+                words = DIVISIONS[kinds[0]], DIVISIONS[kinds[1]]
+                return blame.make("integer-mode/division-rounding", ref_op, gen_op, *words, part="rounding")
+            if kinds == ("iop", "iop"):
+                modes = integer_modes(blame, ref_op, gen_op)
+                if modes:
+                    return modes[0]
+    return None
+
+
+def _readers(blame: Blame, term: Term) -> frozenset[Term]:
+    """The divisions, shifts and the like in an index or a condition, inner ones included."""
+    terms = blame.terms
+    found: set[Term] = set()
+    work = [term]
+    while work and len(found) < MAX_ATOMS:
+        node = work.pop()
+        kind = terms.kind[node]
+        if node in found:
+            continue
+        if kind in READERS:
+            found.add(node)
+        elif kind != "poly" and kind not in CONDITIONS:
+            continue
+        work.extend(terms.args[node])
+    return frozenset(found)

@@ -1,0 +1,59 @@
+"""Why two integer values differ: one factor of a sum, or how an op reads its operand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.match.blame import Finding
+from tileir_diff.match.blame_indices import integer_modes
+from tileir_diff.match.blame_masks import selections
+from tileir_diff.match.sites import origin
+
+if TYPE_CHECKING:
+    from tileir_diff.graph.terms import Mono, Term
+    from tileir_diff.match.blame import Blame, Op
+
+SYMBOLS = frozenset({"arg", "block", "lane", "grid", "bound", "iter", "carry"})
+"""Kinds of atoms with nothing inside."""
+
+
+def integers(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int) -> list[Finding]:
+    """If exactly one summand on each side has no match, and both have the same role, look inside it."""
+    terms = blame.terms
+    ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
+    only_a, only_b = _unmatched(blame, a, b), _unmatched(blame, b, a)
+    if len(only_a) == len(only_b) == 1:
+        (mono_a, coef_a), (mono_b, coef_b) = only_a[0], only_b[0]
+        if mono_a == mono_b == ():
+            return blame.one("constant/value", ref_op, gen_op, str(coef_a), str(coef_b))
+        rest_a = [x for x in mono_a if x not in mono_b]
+        rest_b = [x for x in mono_b if x not in mono_a]
+        if coef_a == coef_b and len(rest_a) == len(rest_b) == 1:
+            (x,), (y,) = rest_a, rest_b
+            if terms.kind[x] == terms.kind[y]:
+                inside = _factors(blame, x, y, ref_op, gen_op, depth)
+                if inside is not None:
+                    return inside
+    modes = integer_modes(blame, ref_op, gen_op)
+    if modes:
+        return [Finding(difference) for difference in modes]
+    same = ref_op is not None and gen_op is not None and ref_op.short == gen_op.short
+    rule = "arithmetic/operands" if same else "arithmetic/not-proven"
+    return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), structural=True)
+
+
+def _unmatched(blame: Blame, term: Term, other: Term) -> list[tuple[Mono, int]]:
+    """The summands of ``term`` that ``other`` does not have with the same coefficient."""
+    theirs = blame.terms.poly(other)
+    return [(mono, factor) for mono, factor in blame.terms.poly(term).items() if theirs.get(mono) != factor]
+
+
+def _factors(blame: Blame, x: Term, y: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding] | None:
+    """Two atoms of one kind; None where there is nothing to look into."""
+    kind = blame.terms.kind[x]
+    if kind == "ite":
+        ops = origin(blame.reference, x) or ref_op, origin(blame.generated, y) or gen_op
+        return selections(blame, x, y, *ops, depth)
+    if kind == "block":
+        return blame.one("grid/axis", ref_op, gen_op, blame.show(x), blame.show(y))
+    return None if kind in SYMBOLS else blame.walk(x, y, ref_op, gen_op, depth + 1)

@@ -1,0 +1,139 @@
+"""Which loop is which, and why what they carry or how often they run differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
+    from tileir_diff.graph.kernel import Carry, Loop
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.match.blame import Blame, Finding, Op
+
+
+def loops(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int) -> list[Finding]:
+    """Two results of loops."""
+    from tileir_diff.match.blame_values import unexplained
+
+    terms = blame.terms
+    ref = blame.reference.loop_results.get(terms.args[a][0])
+    gen = blame.generated.loop_results.get(terms.args[b][0]) or _loop_of(blame, b)
+    if ref is None or gen is None:
+        return unexplained(blame, a, b, ref_user, gen_user)
+    (ref_loop, ref_index), (gen_loop, gen_index) = ref, gen
+    found = pair_loops(blame, ref_loop, gen_loop, (ref_index, gen_index), depth)
+    lanes_a, lanes_b = terms.args[a][2:], tuple(blame.rename(term) for term in terms.args[b][2:])
+    if not found and lanes_a != lanes_b:
+        words = blame.show(a), blame.show(b)
+        return blame.one("shape-op/changed", ref_user, gen_user, *words, structural=True)
+    return found
+
+
+def _loop_of(blame: Blame, term: Term) -> tuple[Loop, int] | None:
+    """The generated loop of a result whose symbols were renamed."""
+    colour = blame.terms.args[term][0]
+    for other, pair in blame.generated.loop_results.items():
+        if blame.rename(other) == colour:
+            return pair
+    return None
+
+
+def pair_loops(
+    blame: Blame, ref: Loop, gen: Loop, first: tuple[int, int] | None, depth: int
+) -> list[Finding]:
+    """Take two loops as each other's, and explain what differs between them; [] when that is done already.
+
+    ``first``: indices of two results that are known to be each other's.
+    """
+    if (ref.uid, gen.uid) in blame.paired:
+        return []
+    blame.paired.add((ref.uid, gen.uid))
+    blame.renamed[gen.iteration] = blame.terms.atom(ref.iteration)
+    found = _bounds(blame, ref, gen, depth)
+    pairs = _match_carries(blame, ref, gen, first)
+    for x, y in pairs:
+        blame.renamed[y.leaf] = x.leaf
+    blame.memo.clear()
+    for x, y in pairs:
+        found.extend(_starts(blame, ref, gen, (x, y), depth))
+    for x, y in pairs:
+        found.extend(blame.walk(x.next, y.next, _terminator(ref), _terminator(gen), depth + 1))
+    return found
+
+
+def _starts(blame: Blame, ref: Loop, gen: Loop, pair: tuple[Carry, Carry], depth: int) -> list[Finding]:
+    """What two carried values start from: anew each time, or where the last pass of the loop around ended."""
+    a, b = pair[0].init, blame.rename(pair[1].init)
+    if _is_carried(blame, a) != _is_carried(blame, b):
+        ops = blame.ops(pair[0].init, pair[1].init, ref.op, gen.op)
+        return blame.one("accumulator/init", *ops, blame.show(a), blame.show(b), impact="logic")
+    return blame.walk(pair[0].init, pair[1].init, ref.op, gen.op, depth + 1)
+
+
+def _is_carried(blame: Blame, term: Term) -> bool:
+    return any(blame.terms.kind[symbol] == "carry" for symbol in blame.terms.symbols[term])
+
+
+def _bounds(blame: Blame, ref: Loop, gen: Loop, depth: int) -> list[Finding]:
+    """How often the two loops run."""
+    if ref.trip is None and gen.trip is None:
+        if ref.exit is None or gen.exit is None:
+            return []
+        if blame.rename(gen.exit) == blame.terms.negate(ref.exit):
+            words = blame.show(ref.exit), blame.show(gen.exit)
+            ops = blame.ops(ref.exit, gen.exit, ref.op, gen.op)
+            return blame.one("control-flow/exit", *ops, *words, note="leaves where the reference goes on")
+        return list(blame.walk(ref.exit, gen.exit, ref.op, gen.op, depth + 1))
+    if ref.trip is None or gen.trip is None:
+        words = ("until a condition" if loop.trip is None else "counted" for loop in (ref, gen))
+        return blame.one("loop/trip-count", ref.op, gen.op, *words, impact="logic")
+    trip = blame.rename(gen.trip)
+    if ref.trip == trip:
+        return []
+    rule = "loop/trip-count"
+    if ref.lower == blame.rename(gen.lower) and ref.step != blame.rename(gen.step):
+        rule = "loop/step"
+    elif ref.op.short == gen.op.short == "for":
+        rule = "loop/bounds"
+    return blame.one(rule, ref.op, gen.op, blame.show(ref.trip), blame.show(trip))
+
+
+def _match_carries(
+    blame: Blame, ref: Loop, gen: Loop, first: tuple[int, int] | None
+) -> list[tuple[Carry, Carry]]:
+    """Carried values that are each other's: by what they are, else by start, type and position."""
+    left = [carry for carry in ref.carries if carry.leaf not in ref.closed]
+    right = [carry for carry in gen.carries if carry.leaf not in gen.closed]
+    pairs: list[tuple[Carry, Carry]] = []
+
+    def level(x: Carry, y: Carry) -> int:
+        """How sure it is that two carried values are each other's: 0 is best, 6 is not at all."""
+        if first is not None and (x.index, y.index) == first:
+            return -1
+        if ref.canonical.get(x.leaf) == gen.canonical.get(y.leaf):
+            return 0
+        if x.type_text != y.type_text:
+            return 5 if _size(x.type_text) == _size(y.type_text) else 6
+        if x.init == blame.rename(y.init):
+            return 1 if x.index == y.index else 2
+        return 3 if x.index == y.index else 4
+
+    for limit in range(-1, 6):
+        for x in list(left):
+            partner = next((y for y in right if level(x, y) <= limit), None)
+            if partner is not None:
+                pairs.append((x, partner))
+                left.remove(x)
+                right.remove(partner)
+    return pairs
+
+
+def _size(type_text: str) -> str:
+    """A tile type without its dimensions of extent one."""
+    return type_text.replace("<1x", "<").replace("x1x", "x")
+
+
+def _terminator(loop: Loop) -> Op:
+    last: Operation | None = loop.op.regions[0].block.last_op
+    return loop.op if last is None else last  # type: ignore[return-value]

@@ -1,0 +1,194 @@
+"""Why two selections differ: masks and padding of loads, and the conditions behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.match.blame import Finding
+from tileir_diff.match.blame_floats import reformulated
+from tileir_diff.match.blame_indices import specific
+from tileir_diff.match.sites import origin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.match.blame import Blame, Op
+    from tileir_diff.match.model import Difference
+
+
+def selections(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
+    """Two selections: of a ``select``, or of a load between memory and padding."""
+    terms = blame.terms
+    cond_a, then_a, else_a = terms.args[a]
+    cond_b, then_b, else_b = (blame.rename(arg) for arg in terms.args[b])
+    if cond_a == cond_b and (then_a, else_a) == (else_b, then_b):
+        return blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
+    loads = _loads_of(blame, a, b, ref_op, gen_op)
+    inner = blame.walk(then_a, then_b, ref_op, gen_op, depth + 1)
+    found: list[Finding] = []
+    if cond_a != cond_b:
+        if loads is None:
+            found = blame.walk(cond_a, cond_b, ref_op, gen_op, depth + 1)
+        elif inner and loads[0].short == loads[1].short == "load_view_tko":
+            return inner  # the bounds of a view follow its index
+        else:
+            found = [Finding(mask(blame, cond_a, cond_b, *loads))]
+    found = found + inner
+    if else_a == else_b:
+        return found
+    if loads is None:
+        return found + blame.walk(else_a, else_b, ref_op, gen_op, depth + 1)
+    return found + _paddings(blame, else_a, else_b, loads)
+
+
+def _loads_of(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> tuple[TileOp, TileOp] | None:
+    """The two loads, when both selections are a load's mask."""
+    ref_load = _load(_reader(blame, 0, blame.terms.args[a][1]))
+    gen_load = _load(_reader(blame, 1, blame.terms.args[b][1]))
+    if ref_load is None or gen_load is None:
+        ref_load, gen_load = _load(ref_op), _load(gen_op)
+    return None if ref_load is None or gen_load is None else (ref_load, gen_load)
+
+
+def _reader(blame: Blame, side: int, term: Term) -> Op:
+    """The op behind a value that may have been read from memory."""
+    if blame.terms.kind[term] not in ("mem", "poly"):
+        return None
+    return origin((blame.reference, blame.generated)[side], term)
+
+
+def _load(op: Op) -> Op:
+    """The op, if it is a load."""
+    return op if op is not None and op.short in ("load_ptr_tko", "load_view_tko") else None
+
+
+def _paddings(blame: Blame, a: Term, b: Term, loads: tuple[TileOp, TileOp]) -> list[Finding]:
+    """What two loads give on the lanes that their mask leaves out."""
+    undefined = _is_undefined(blame, a), _is_undefined(blame, b)
+    if all(undefined):
+        return []
+    rule, status = {
+        (True, False): ("padding/extra", "EXTRA"),
+        (False, True): ("padding/missing", "MISSING"),
+        (False, False): ("padding/changed", "DIFFERS"),
+    }[undefined]
+    return blame.one(rule, *loads, blame.show(a), blame.show(b), part="padding", status=status)
+
+
+def _is_undefined(blame: Blame, term: Term) -> bool:
+    atom = blame.terms.single(term)
+    return atom is not None and blame.terms.kind[atom] == "undefined"
+
+
+def one_selection(
+    blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int
+) -> list[Finding] | None:
+    """A select, or a load's mask, on one side only; None when it is no reason by itself."""
+    terms = blame.terms
+    lost = terms.kind[a] == "ite"
+    selection, other = (a, b) if lost else (b, a)
+    _, then, otherwise = terms.args[selection]
+    inner, outer = (then, otherwise) if lost else (blame.rename(then), blame.rename(otherwise))
+    ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
+    if other not in (inner, outer):
+        from tileir_diff.match.reformulate import reformulation
+
+        known = reformulation(terms, a, b)
+        if known is not None:
+            return [Finding(reformulated(blame, known, a, b, ref_op, gen_op))]
+    load = _load(origin(blame.reference if lost else blame.generated, then))
+    if load is not None and terms.kind[terms.single(then) or then] == "mem":
+        return _one_mask(blame, a, b, load, (ref_op, gen_op), depth)
+    if other not in (inner, outer):
+        return None
+    own = ref_op if lost else gen_op
+    family = "mask" if own is None or own.short == "select" else "control-flow"
+    rule, status = (f"{family}/missing", "MISSING") if lost else (f"{family}/extra", "EXTRA")
+    return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), status=status)
+
+
+def _one_mask(
+    blame: Blame, a: Term, b: Term, load: TileOp, users: tuple[Op, Op], depth: int
+) -> list[Finding]:
+    """A load that is masked on one side only."""
+    terms = blame.terms
+    lost = terms.kind[a] == "ite"
+    condition, then, _ = terms.args[a if lost else b]
+    deeper = blame.walk(then, b, *users, depth + 1) if lost else blame.walk(a, then, *users, depth + 1)
+    ref_op = load if lost else origin(blame.reference, a)
+    gen_op = origin(blame.generated, b) if lost else load
+    views = all(op is not None and op.short == "load_view_tko" for op in (ref_op, gen_op))
+    if deeper and views:
+        return deeper  # the bounds of a view follow its index
+    words = blame.show(condition), "all lanes"
+    if lost:
+        found = blame.one("mask/missing", ref_op, gen_op, *words, part="mask", status="MISSING")
+    else:
+        found = blame.one("mask/extra", ref_op, gen_op, *words[::-1], part="mask", status="EXTRA")
+    return found + deeper
+
+
+def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Difference:
+    """Two unequal conditions of one memory op: what is lost, added or other."""
+    terms = blame.terms
+    read = specific(blame, a, b)
+    if read is not None:
+        return read
+    ref_atoms, gen_atoms = terms.conjuncts(a), terms.conjuncts(b)
+    lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
+    added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
+    only = "lost" if lost and not added else "added" if added and not lost else ""
+    promised = _promised(ref_op), _promised(gen_op)
+    if only == "lost" and promised == (False, True):
+        words = _all(blame, lost), "promised in bounds"
+        return blame.make("bounds/inbounds", ref_op, gen_op, *words, part="inbounds")
+    if only == "added" and promised == (True, False):
+        words = "promised in bounds", _all(blame, added)
+        return blame.make("bounds/inbounds", ref_op, gen_op, *words, part="inbounds", impact="none")
+    others = gen_atoms if lost else ref_atoms
+    rivals = [x for x in others if any(_same_lanes(blame, x, y) for y in lost or added)]
+    if only == "added":
+        words = _all(blame, rivals or ref_atoms), _all(blame, added)
+        rule, status = ("mask/changed", "DIFFERS") if rivals else ("mask/extra", "EXTRA")
+        return blame.make(rule, ref_op, gen_op, *words, part="mask", impact="logic", status=status)
+    words = _all(blame, lost or ref_atoms), _all(blame, added or rivals or gen_atoms)
+    if only == "lost" and not rivals:
+        return blame.make("mask/missing", ref_op, gen_op, *words, part="mask", status="MISSING")
+    impact = "logic" if added else "bounds"
+    return blame.make("mask/changed", ref_op, gen_op, *words, part="mask", impact=impact)
+
+
+def _promised(op: Op) -> bool:
+    return op is not None and any(op.get("inbounds") or ())
+
+
+def _same_lanes(blame: Blame, a: Term, b: Term) -> bool:
+    """Two conditions about the same index: the same symbols apart from parameters."""
+    terms = blame.terms
+    left, right = (frozenset(s for s in terms.symbols[t] if terms.kind[s] != "arg") for t in (a, b))
+    return bool(left) and left == right
+
+
+def _all(blame: Blame, atoms: Sequence[Term]) -> str:
+    return " and ".join(blame.show(atom) for atom in atoms) if atoms else "all lanes"
+
+
+def predicates(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
+    """Two conditions outside of masks."""
+    terms = blame.terms
+    if ref_op is not None and gen_op is not None and ref_op.short == gen_op.short in ("cmpi", "cmpf"):
+        for key, rule in (("signed", "integer-mode/signedness"), ("ordering", "float-mode/nan")):
+            words = str(ref_op.get(key)), str(gen_op.get(key))
+            if words[0] != words[1]:
+                return blame.one(rule, ref_op, gen_op, *words, part=key)
+    if terms.kind[a] == "fcmp" and terms.attr[a] == terms.attr[b]:
+        found: list[Finding] = []
+        for x, y in zip(terms.args[a], terms.args[b], strict=True):
+            found.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
+        return found
+    over_lanes = any(terms.kind[s] == "lane" for s in terms.symbols[a])
+    lanes = over_lanes and terms.kind[a] in ("le", "ult", "and", "or")
+    rule = "mask/changed" if lanes else "control-flow/condition"
+    return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b))

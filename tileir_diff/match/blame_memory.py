@@ -1,0 +1,105 @@
+"""Why two memory accesses differ: the moment, the array, the axis of the grid, the stride or the index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.match.blame import Finding
+from tileir_diff.match.blame_indices import specific
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.match.blame import Blame, Op
+    from tileir_diff.match.model import Difference
+
+
+def memory(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Finding]:
+    """Two values read from memory."""
+    terms = blame.terms
+    pa, pb = terms.args[a][0], blame.rename(terms.args[b][0])
+    if pa != pb:
+        return [Finding(address(blame, pa, pb, ref_op, gen_op))]
+    type_a, type_b = terms.attr[a][0], terms.attr[b][0]
+    if type_a != type_b:
+        return blame.one("element-type/changed", ref_op, gen_op, type_a, type_b)
+    moments = tuple(blame.rename(arg) for arg in terms.args[b][1:])
+    if terms.attr[a][2:] != terms.attr[b][2:] and terms.args[a][1:] == moments and ref_op and gen_op:
+        return [Finding(difference) for difference in orderings(blame, ref_op, gen_op)]
+    words = "reads before or after other writes of the array", "reads at another point"
+    return blame.one("token-order/changed", ref_op, gen_op, *words)
+
+
+def orderings(blame: Blame, ref_op: TileOp, gen_op: TileOp) -> list[Difference]:
+    """Memory ordering and scope of two accesses."""
+    found: list[Difference] = []
+    for key, rule in (("memory_ordering", "memory-order/ordering"), ("memory_scope", "memory-order/scope")):
+        expected, actual = ref_op.get(key), gen_op.get(key)
+        if expected != actual:
+            found.append(blame.make(rule, ref_op, gen_op, str(expected), str(actual), part=key))
+    return found
+
+
+def address(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Difference:
+    """Two unequal addresses: another array, exchanged axes, another axis of the grid, or another index."""
+    base_a, base_b = _bases(blame, a), _bases(blame, b)
+    if base_a != base_b:
+        words = _arrays(blame, base_a) or blame.show(a), _arrays(blame, base_b) or blame.show(b)
+        return blame.make("addressing/base", ref_op, gen_op, *words)
+    maps = _dim_map(ref_op), _dim_map(gen_op)
+    mapped = None not in maps and maps[0] != maps[1]
+    map_words = f"dim_map={list(maps[0] or ())}", f"dim_map={list(maps[1] or ())}"
+    if _transposed(blame, a, b):
+        rule, words = (
+            ("dim-map/changed", map_words) if mapped else ("shape-op/changed", (blame.show(a), blame.show(b)))
+        )
+        return blame.make(
+            rule, ref_op, gen_op, *words, note="the two axes of the tile are exchanged", impact="logic"
+        )
+    read = specific(blame, a, b)
+    if read is not None:
+        return read
+    if mapped:
+        return blame.make("dim-map/changed", ref_op, gen_op, *map_words, impact="logic")
+    terms = blame.terms
+    blocks_a, blocks_b = (frozenset(s for s in terms.symbols[t] if terms.kind[s] == "block") for t in (a, b))
+    rule = "addressing/index" if blocks_a <= blocks_b or blocks_b <= blocks_a else "grid/axis"
+    words = tuple(blame.show(terms.sub(t, _sum(blame, base))) for t, base in ((a, base_a), (b, base_b)))
+    return blame.make(rule, ref_op, gen_op, *words, part="index")
+
+
+def _dim_map(op: Op) -> tuple[int, ...] | None:
+    """How the view that an op accesses maps its dimensions; None for a pointer."""
+    view = None if op is None else op.one("view")
+    return None if view is None else getattr(view.type, "dim_map", None)
+
+
+def _transposed(blame: Blame, a: Term, b: Term) -> bool:
+    """Whether the addresses are equal with two lanes, or a lane and a reduced index, exchanged."""
+    terms = blame.terms
+    indices = [s for s in sorted(terms.symbols[b]) if terms.kind[s] in ("lane", "bound")]
+    for position, x in enumerate(indices):
+        for y in indices[position + 1 :]:
+            if terms.attr[x][1] != terms.attr[y][1]:
+                continue
+            if terms.subst(b, {x: terms.atom(y), y: terms.atom(x)}) == a:
+                return True
+    return False
+
+
+def _bases(blame: Blame, pointer: Term) -> tuple[Term, ...]:
+    """The pointer parameters that an address starts from."""
+    terms = blame.terms
+    return tuple(
+        leaf
+        for leaf in sorted(terms.symbols[pointer] & blame.pointers())
+        if any(mono == (leaf,) and factor == 1 for mono, factor in terms.attr[pointer])
+    )
+
+
+def _arrays(blame: Blame, bases: tuple[Term, ...]) -> str:
+    return ", ".join(blame.show(blame.terms.atom(leaf)) for leaf in bases)
+
+
+def _sum(blame: Blame, leaves: tuple[Term, ...]) -> Term:
+    return blame.terms.sum((blame.terms.atom(leaf), 1) for leaf in leaves)

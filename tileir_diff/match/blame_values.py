@@ -1,0 +1,123 @@
+"""Why two terms differ, by their kinds: the table of the walk, and what is left when no kind fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.graph import floats
+from tileir_diff.match.blame import MAX_DEPTH, Finding
+from tileir_diff.match.blame_floats import elementwise, reformulated
+from tileir_diff.match.blame_folds import contractions, one_fold, reductions
+from tileir_diff.match.blame_integers import integer_modes, integers
+from tileir_diff.match.blame_loops import loops
+from tileir_diff.match.blame_masks import one_selection, predicates, selections
+from tileir_diff.match.blame_memory import memory
+from tileir_diff.match.sites import text
+
+if TYPE_CHECKING:
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.match.blame import Blame, Op
+
+PREDICATES = frozenset({"le", "eq", "and", "or", "not", "xor", "ult", "fcmp"})
+
+ATTRIBUTE_RULES = {
+    "atomic": "atomic/mode",
+    "zext": "integer-mode/signedness",
+    "table": "constant/value",
+    "reinterpret": "conversion/type",
+    "wrap": "conversion/type",
+}
+"""What two terms of one kind with other attributes are called, where it is not another op."""
+
+
+def explain(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int) -> list[Finding]:
+    """Findings for two terms that are not equal."""
+    terms = blame.terms
+    ka, kb = terms.kind[a], terms.kind[b]
+    if "poly" in (ka, kb):
+        return integers(blame, a, b, ref_user, gen_user, depth)
+    if ka == kb == "loop_result":
+        return loops(blame, a, b, ref_user, gen_user, depth)
+    ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
+    if ka == kb == "mem":
+        return memory(blame, a, b, ref_op, gen_op)
+    if ka == kb == "ite":
+        return selections(blame, a, b, ref_op, gen_op, depth)
+    if "ite" in (ka, kb):
+        found = one_selection(blame, a, b, ref_user, gen_user, depth)
+        if found is not None:
+            return found
+    if ka == kb == "fc":
+        values = floats.show(*terms.attr[a]), floats.show(*terms.attr[b])
+        return blame.one("constant/value", ref_op, gen_op, *values, part="value")
+    if {ka, kb} in ({"fc", "undefined"}, {"padding", "undefined"}):
+        rule, status = ("padding/missing", "MISSING") if kb == "undefined" else ("padding/extra", "EXTRA")
+        return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), part="padding", status=status)
+    if ka == kb == "reduce":
+        return reductions(blame, a, b, ref_op, gen_op, depth)
+    if ka == kb == "mma":
+        return contractions(blame, a, b, ref_op, gen_op, depth)
+    if ka == kb and ka in PREDICATES:
+        return predicates(blame, a, b, ref_op, gen_op, depth)
+    same_arity = len(terms.args[a]) == len(terms.args[b])
+    if ka == kb == "f" and same_arity and terms.attr[a][0] == terms.attr[b][0]:
+        return elementwise(blame, a, b, ref_op, gen_op, depth)
+    if ka == kb != "f" and same_arity:
+        return _same_kind(blame, a, b, ref_op, gen_op, depth)
+    return other_kinds(blame, a, b, ref_user, gen_user)
+
+
+def _same_kind(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
+    """Terms of one kind that nothing more is known about: their attributes, then their operands."""
+    terms = blame.terms
+    kind = terms.kind[a]
+    found: list[Finding] = []
+    if terms.attr[a] != terms.attr[b]:
+        modes = integer_modes(blame, ref_op, gen_op) if kind == "iop" else []
+        if modes:
+            return [Finding(mode) for mode in modes]
+        words = [kind if op is None else text(op) for op in (ref_op, gen_op)]
+        found = blame.one(ATTRIBUTE_RULES.get(kind, "arithmetic/op"), ref_op, gen_op, *words)
+    for x, y in zip(terms.args[a], terms.args[b], strict=True):
+        found.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
+    return found
+
+
+def other_kinds(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> list[Finding]:
+    """Two different kinds of value: a conversion on one side only, a known reformulation, or unexplained."""
+    from tileir_diff.match.reformulate import reformulation
+
+    terms = blame.terms
+    ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
+    for term, other, lost in ((a, b, True), (b, a, False)):
+        if _is_conversion(blame, term) and terms.args[term][0] == other:
+            source, target = terms.attr[term][1]
+            words = f"rounded to {target}", f"kept in {source}"
+            if lost:
+                return blame.one("conversion/missing", ref_op, gen_op, *words, status="MISSING")
+            return blame.one("conversion/extra", ref_op, gen_op, *words[::-1], status="EXTRA")
+    for term, other in ((a, b), (b, a)):
+        if _is_conversion(blame, term) and terms.kind[other] in ("mma", "reduce"):
+            inner = terms.args[term][0]
+            if terms.kind[inner] == terms.kind[other]:
+                pair = (inner, other) if term == a else (other, inner)
+                return explain(blame, *pair, ref_user, gen_user, MAX_DEPTH)
+    folded = one_fold(blame, a, b)
+    if folded is not None:
+        return folded
+    known = reformulation(terms, a, b)
+    if known is not None:
+        return [Finding(reformulated(blame, known, a, b, ref_op, gen_op))]
+    return unexplained(blame, a, b, ref_user, gen_user)
+
+
+def _is_conversion(blame: Blame, term: Term) -> bool:
+    return blame.terms.kind[term] == "f" and blame.terms.attr[term][0] == "ftof"
+
+
+def unexplained(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> list[Finding]:
+    """The two values as they are, where no more can be said."""
+    ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
+    other = ref_op is not None and gen_op is not None and ref_op.short != gen_op.short
+    rule = "arithmetic/op" if other else "arithmetic/not-proven"
+    return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), structural=True)

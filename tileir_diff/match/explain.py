@@ -1,0 +1,335 @@
+"""What is found for one pair of entries whose effects are matched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from tileir_diff.graph import floats
+from tileir_diff.graph.show import show
+from tileir_diff.match import arguments
+from tileir_diff.match.blame import Blame, first_of
+from tileir_diff.match.effects import block_only
+from tileir_diff.match.hints import compare_hints
+from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
+from tileir_diff.match.promises import compare_promises
+from tileir_diff.match.search import front_end
+from tileir_diff.match.sites import defining_op, is_used, site
+from tileir_diff.match.tokens import lost_orders
+
+if TYPE_CHECKING:
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.kernel import Effect
+    from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.match.effects import EffectPair
+    from tileir_diff.match.search import Attempt
+
+LONE_RULES = {
+    "print": "debug-op",
+    "assert": "runtime-check",
+    "fence": "token-order",
+    "atomic_rmw": "atomic",
+    "atomic_cas": "atomic",
+}
+"""Families of rules for an effect on one side only; memory-family for all others."""
+HINT_STATUS = {"missing": "MISSING", "extra": "EXTRA"}
+
+
+@dataclass(slots=True)
+class EntryResult:
+    """Everything found for one pair of entries; the fields are those of ``Comparison``."""
+
+    differences: list[Difference] = field(default_factory=list[Difference])
+    arguments: list[ArgumentPair] = field(default_factory=list[ArgumentPair])
+    equivalences: list[Equivalence] = field(default_factory=list[Equivalence])
+    obligations: list[str] = field(default_factory=list[str])
+    assumptions: list[str] = field(default_factory=list[str])
+    not_checked: list[str] = field(default_factory=list[str])
+
+
+def explain(attempt: Attempt) -> EntryResult:
+    """Root causes first; then orders, families, hints and promises, which values do not show."""
+    reference, generated = attempt.reference, attempt.generated
+    names = _names(attempt)
+    blame = Blame(reference, generated, names)
+    result = EntryResult(arguments=arguments.argument_pairs(reference, generated, attempt.binding))
+    _oblige_host(blame, attempt, result)
+    found = [*_unequal(blame, attempt), *_lone(blame, attempt), *_load_bounds(blame, attempt, result)]
+    found = _one_mask(_placed(blame, attempt, _root_causes(first_of(found))))
+    found.extend(_orders(blame, attempt))
+    found.extend(_families(blame, attempt))
+    found.extend(_dead_loads(blame, attempt))
+    found.extend(_hints(blame, attempt))
+    specialises = front_end(generated) == "cuTile Rust"
+    promises, obligations = compare_promises(reference, generated, blame.make, specialises, blame.settled)
+    result.differences = first_of([*found, *promises])
+    result.obligations.extend(_bound_constants(attempt, names))
+    result.obligations.extend(obligations)
+    _add_remarks(attempt, result)
+    return result
+
+
+def _names(attempt: Attempt) -> dict[Term, str]:
+    """Names of parameters by symbol; those of the reference win where a symbol is shared."""
+    terms = attempt.reference.terms
+    return {
+        terms.leaf("arg", kernel.side, index): name
+        for kernel in (attempt.generated, attempt.reference)
+        for index, name in enumerate(arguments.parameter_names(kernel))
+    }
+
+
+# ---- effects -----------------------------------------------------------------------------------------
+
+
+def _oblige_host(blame: Blame, attempt: Attempt, result: EntryResult) -> None:
+    """Effects that are equal as long as the host launches what it must."""
+    for pair in attempt.match.pairs:
+        for atom in pair.obligations:
+            if _oblige(blame, atom, result):
+                ref_op, gen_op = _ops(pair)
+                places = site(attempt.reference, ref_op, "mask"), site(attempt.generated, gen_op, "mask")
+                why = f"equal while the launch keeps {blame.show(atom)}"
+                result.equivalences.append(Equivalence("host-bounds", *places, why))
+
+
+def _oblige(blame: Blame, atom: Term, result: EntryResult) -> bool:
+    """Note what the host must guarantee. Whether that is new."""
+    line = f"{blame.show(atom)} for all blocks and lanes launched"
+    if line in result.obligations:
+        return False
+    result.obligations.append(line)
+    return True
+
+
+def _ops(pair: EffectPair) -> tuple[TileOp, TileOp]:
+    return pair.reference.effect.op, pair.generated.effect.op
+
+
+def _unequal(blame: Blame, attempt: Attempt) -> list[Difference]:
+    """Why matched effects differ; never silent about a pair that is not shown to be equal."""
+    found: list[Difference] = []
+    for pair in attempt.match.pairs:
+        if pair.equal:
+            continue
+        from tileir_diff.match.explain_pair import explain_pair
+
+        words = describe(pair.reference.effect), "not shown to be the same"
+        found.extend(explain_pair(blame, pair) or [blame.make("arithmetic/not-proven", *_ops(pair), *words)])
+    return found
+
+
+def describe(effect: Effect) -> str:
+    """An effect in short: "store of 128x64xf32"."""
+    shape = "x".join(str(extent) for extent in (*effect.shape, effect.element))
+    return f"{effect.kind.replace('_', ' ')} of {shape}".strip()
+
+
+def _lone(blame: Blame, attempt: Attempt) -> list[Difference]:
+    """Effects without a partner."""
+    found: list[Difference] = []
+    for item in attempt.match.only_reference:
+        rule = f"{LONE_RULES.get(item.effect.kind, 'memory-family')}/missing"
+        words = describe(item.effect), "nothing"
+        found.append(blame.make(rule, item.effect.op, None, *words, status="MISSING"))
+    for item in attempt.match.only_generated:
+        rule = f"{LONE_RULES.get(item.effect.kind, 'memory-family')}/extra"
+        words = "nothing", describe(item.effect)
+        found.append(blame.make(rule, None, item.effect.op, *words, status="EXTRA"))
+    return found
+
+
+def _load_bounds(blame: Blame, attempt: Attempt, result: EntryResult) -> list[Difference]:
+    """Loads of the same elements that the generated side makes on lanes where the reference makes none."""
+    terms = blame.terms
+    found: list[Difference] = []
+    accepted = {atom for pair in attempt.match.pairs for atom in pair.obligations}
+    for pair in attempt.match.loads:
+        ref, gen = pair.reference, pair.generated
+        if pair.equal or ref.pointer != gen.pointer or ref.trips != gen.trips:
+            continue
+        gen_atoms = terms.conjuncts(gen.condition)
+        lost = [atom for atom in terms.conjuncts(ref.condition) if not terms.implies(gen_atoms, atom)]
+        if not attempt.one_front_end:
+            # a guard on block indices alone is the launch's business
+            for atom in lost:
+                if block_only(attempt.reference, atom):
+                    _oblige(blame, atom, result)
+            lost = [a for a in lost if a not in accepted and not block_only(attempt.reference, a)]
+        if lost:
+            from tileir_diff.match.blame_masks import mask
+
+            difference = mask(blame, ref.condition, gen.condition, *_ops(pair))
+            found.append(
+                replace(difference, note="reads outside the array, whether or not the value is used")
+            )
+    return found
+
+
+def _root_causes(found: list[Difference]) -> list[Difference]:
+    """The first finding of a family for one op of the generated side; another block axis is told once."""
+    kept: list[Difference] = []
+    seen: set[object] = set()
+    for difference in found:
+        place = difference.generated or difference.reference
+        key: object = difference.rule
+        if place is not None and difference.rule != "grid/axis":
+            key = (difference.rule.split("/")[0], id(place.op))
+        if key not in seen:
+            seen.add(key)
+            kept.append(difference)
+    return kept
+
+
+def _one_mask(found: list[Difference]) -> list[Difference]:
+    """One wrong mask that several accesses use is one finding, at the first of them."""
+    first: dict[object, int] = {}
+    kept: list[Difference] = []
+    lines: dict[int, list[int]] = {}
+    for difference in found:
+        place = difference.generated
+        condition = None if place is None else defining_op(place.op.one("mask"))
+        if place is None or condition is None or not difference.rule.startswith("mask/"):
+            kept.append(difference)
+            continue
+        words = difference.rule, difference.expected, difference.actual, difference.impact
+        index = first.setdefault((words, id(condition)), len(kept))
+        if index == len(kept):
+            kept.append(difference)
+        else:
+            lines.setdefault(index, []).append(place.op.span.line)
+    for index, others in lines.items():
+        also = f"also at line {', '.join(map(str, sorted(others)))}"
+        kept[index] = replace(kept[index], note="; ".join(filter(None, (kept[index].note, also))))
+    return kept
+
+
+def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Difference]:
+    """Findings on the changed lines, where the two entries are the same text but for a few ops."""
+    from tileir_diff.match.overflow import overflow_promises, unshared_overflow
+
+    if not found and not attempt.one_front_end:
+        return unshared_overflow(blame)
+    from tileir_diff.match.align import align, settled_promises
+
+    alignment = align(attempt.reference.entry, attempt.generated.entry)
+    if not alignment.close:
+        return found + unshared_overflow(blame)
+    blame.settled = settled_promises(alignment)
+    promised = overflow_promises(blame, alignment)
+    if found:
+        from tileir_diff.match.locate import place
+
+        found = place(blame, alignment, found) or found
+    return found + promised
+
+
+# ---- what values do not show -------------------------------------------------------------------------
+
+
+def _orders(blame: Blame, attempt: Attempt) -> list[Difference]:
+    """Accesses that tokens no longer keep in order."""
+    found: list[Difference] = []
+    for earlier, later in lost_orders(attempt.reference, attempt.generated, attempt.match):
+        before = earlier.reference.effect
+        after = f"after the {before.kind.replace('_', ' ')} of line {before.op.span.line}"
+        words = after, "not ordered by a token"
+        found.append(blame.make("token-order/missing", *_ops(later), *words, part="token", status="MISSING"))
+    return found
+
+
+def _families(blame: Blame, attempt: Attempt) -> list[Difference]:
+    """View against pointer accesses of the same elements: cost only."""
+    found: list[Difference] = []
+    for pair in (*attempt.match.loads, *attempt.match.pairs):
+        a, b = pair.reference.effect.family, pair.generated.effect.family
+        if a and b and (a == "pointer") != (b == "pointer"):
+            words = f"{a} access", f"{b} access"
+            found.append(blame.make("memory-family/changed", *_ops(pair), *words))
+    return found
+
+
+def _dead_loads(blame: Blame, attempt: Attempt) -> list[Difference]:
+    """Loads of the generated side that nothing reads, on lanes where the reference does not load."""
+    terms = blame.terms
+    loads = [*(pair.reference for pair in attempt.match.loads), *attempt.match.lone_loads[0]]
+    found: list[Difference] = []
+    for item in attempt.match.lone_loads[1]:
+        guards, base = terms.conjuncts(item.condition), item.effect.base
+        conditions = [load.condition for load in loads if load.effect.base == base]
+        covered = any(terms.implies(guards, condition) for condition in conditions)
+        if is_used(item.effect.op) or (guards and covered):
+            continue
+        words = "no such load", describe(item.effect)
+        found.append(
+            blame.make("dead-code/dead-load", None, item.effect.op, *words, impact="hint", status="EXTRA")
+        )
+    return found
+
+
+def _hints(blame: Blame, attempt: Attempt) -> list[Difference]:
+    """Hints of the entries and of matched accesses."""
+    found: list[Difference] = []
+    pairs = [(attempt.reference.entry, attempt.generated.entry)]
+    pairs.extend(_ops(pair) for pair in (*attempt.match.loads, *attempt.match.pairs))
+    for ref_op, gen_op in pairs:
+        for rule, _, expected, actual in compare_hints(ref_op.get("hints") or {}, gen_op.get("hints") or {}):
+            status = HINT_STATUS.get(rule.split("/")[1], "DIFFERS")
+            found.append(blame.make(rule, ref_op, gen_op, expected, actual, part="hints", status=status))
+    return found
+
+
+# ---- what the result rests on ------------------------------------------------------------------------
+
+
+def _add_remarks(attempt: Attempt, result: EntryResult) -> None:
+    """Equivalences that were used, assumptions, and ops that nothing is known of."""
+    kernels = attempt.reference, attempt.generated
+    used = attempt.reference.terms.used
+    for name, why in floats.EQUIVALENCES.items():
+        if name in used[0] or name in used[1]:
+            ref_site, gen_site = (site(kernel, used[kernel.side].get(name)) for kernel in kernels)
+            result.equivalences.append(Equivalence(name, ref_site, gen_site, why))
+    if len({effect.base for effect in attempt.reference.effects if effect.base is not None}) > 1:
+        result.assumptions.append("arrays behind different pointer arguments do not overlap")
+    for side, kernel in zip(("reference", "generated"), kernels, strict=True):
+        result.assumptions.extend(f"{side}: {note}" for note in kernel.assumptions)
+        result.not_checked.extend(
+            f"{side} line {op.span.line}: {op.short} has no model; equal only to itself"
+            for op in kernel.not_modelled
+        )
+
+
+def _bound_constants(attempt: Attempt, names: dict[Term, str]) -> list[str]:
+    """Sizes that one side fixes and the other takes as a parameter; none at a launch, where all are known."""
+    terms = attempt.reference.terms
+    bound = attempt.binding.reference, attempt.binding.generated
+    if any(_is_launched(terms, term) for side in bound for term in side):
+        return []
+    lines: list[str] = []
+    for kernel, side in zip((attempt.reference, attempt.generated), bound, strict=True):
+        title = ("reference", "generated")[kernel.side]
+        for index, (name, term) in enumerate(zip(arguments.parameter_names(kernel), side, strict=True)):
+            if term is None:
+                continue
+            if terms.value(term) is not None:
+                lines.append(f"{title} {name} = {terms.value(term)}")
+            elif terms.kind[term] == "fc":
+                lines.append(f"{title} {name} = {floats.show(*terms.attr[term])}")
+            elif kernel is attempt.reference and _is_other(terms, term, index):
+                lines.append(f"{title} {name} = {show(terms, term, names)}")
+    lines.extend(
+        f"reference grid.{'xyz'[axis]} = {size}" for axis, size in sorted(attempt.binding.grid.items())
+    )
+    return lines
+
+
+def _is_launched(terms: Terms, term: Term | None) -> bool:
+    """An array that a launch names."""
+    leaf = None if term is None else terms.single(term)
+    return leaf is not None and terms.kind[leaf] == "arg" and terms.attr[leaf][0] == "array"
+
+
+def _is_other(terms: Terms, term: Term, index: int) -> bool:
+    """An integer other than the reference's own parameter ``index``."""
+    return terms.kind[term] == "poly" and term != terms.atom(terms.leaf("arg", 0, index))

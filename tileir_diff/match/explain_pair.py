@@ -1,0 +1,160 @@
+"""Why two matched effects differ: loops, address, mask, value, ordering."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from tileir_diff.match.blame_loops import pair_loops
+from tileir_diff.match.blame_masks import mask
+from tileir_diff.match.blame_memory import address, orderings
+from tileir_diff.match.explain import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tileir_diff.graph.kernel import Effect
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.match.blame import Blame
+    from tileir_diff.match.effects import EffectPair
+    from tileir_diff.match.model import Difference
+
+
+def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
+    """The differences of one matched effect, root causes first; [] where none can be named."""
+    ref, gen = pair.reference.effect, pair.generated.effect
+    whole = _different_effect(blame, pair)
+    if whole is not None:
+        return [whole]
+    found: list[Difference] = []
+    if ref.kind == "print" and ref.op.get("format") != gen.op.get("format"):
+        words = str(ref.op.get("format")), str(gen.op.get("format"))
+        found.append(blame.make("debug-op/changed", ref.op, gen.op, *words))
+    if ref.element != gen.element:
+        found.append(blame.make("element-type/changed", ref.op, gen.op, ref.element, gen.element))
+    if pair.reference.extents != pair.generated.extents:
+        words = _shape(ref.shape), _shape(gen.shape)
+        return [*found, blame.make("tile-shape/changed", ref.op, gen.op, *words, impact="logic")]
+    if ref.op.get("mode") != gen.op.get("mode"):
+        words = str(ref.op.get("mode")), str(gen.op.get("mode"))
+        found.append(blame.make("atomic/mode", ref.op, gen.op, *words, part="mode"))
+    found.extend(orderings(blame, ref.op, gen.op))
+    if len(ref.loops) != len(gen.loops):
+        return [*found, _loop_depth(blame, ref, gen)]
+    for x, y in zip(ref.loops, gen.loops, strict=True):
+        found.extend(finding.difference for finding in pair_loops(blame, x, y, None, 0))
+    if any(difference.rule.startswith("loop/") for difference in found):
+        return found
+    return found + _where_and_what(blame, ref, gen)
+
+
+def _different_effect(blame: Blame, pair: EffectPair) -> Difference | None:
+    """A difference that leaves nothing more to compare."""
+    ref, gen = pair.reference.effect, pair.generated.effect
+    if ref.kind != gen.kind:
+        rule = "atomic/extra" if ref.kind == "store" else "atomic/missing"
+        return blame.make(rule, ref.op, gen.op, describe(ref), describe(gen))
+    if ref.kind == "assert":
+        if pair.reference.values != pair.generated.values:
+            words = (blame.show(side.values[0]) for side in (pair.reference, pair.generated))
+            return blame.make("runtime-check/changed", ref.op, gen.op, *words)
+        if ref.op.get("message") != gen.op.get("message"):
+            words = (str(op.get("message")) for op in (ref.op, gen.op))
+            return blame.make("runtime-check/changed", ref.op, gen.op, *words, impact="none")
+    return None
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "x".join(str(extent) for extent in shape) or "scalar"
+
+
+def _loop_depth(blame: Blame, ref: Effect, gen: Effect) -> Difference:
+    """One effect stands in more loops than the other."""
+    ref_op, gen_op = (effect.loops[0].op if effect.loops else effect.op for effect in (ref, gen))
+    rule = "loop/missing" if len(ref.loops) > len(gen.loops) else "loop/extra"
+    return blame.make(rule, ref_op, gen_op, f"in {len(ref.loops)} loops", f"in {len(gen.loops)} loops")
+
+
+def _where_and_what(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
+    """Condition, address and values, on lanes that are named alike."""
+    terms = blame.terms
+    ref_lanes, gen_lanes = _lane_renaming(blame, ref, gen)
+
+    def ours(term: Term) -> Term:
+        return terms.subst(term, ref_lanes) if ref_lanes else term
+
+    def theirs(term: Term) -> Term:
+        return blame.rename(terms.subst(term, gen_lanes) if gen_lanes else term)
+
+    found: list[Difference] = []
+    ref_condition, gen_condition = ours(_condition(blame, ref)), theirs(_condition(blame, gen))
+    guards = terms.conjuncts(terms.conjunction((ref_condition, gen_condition)))
+    other_array = None not in (ref.base, gen.base) and ref.base != gen.base
+    if ref_condition != gen_condition and not other_array:  # another array has other bounds
+        found.append(mask(blame, ref_condition, gen_condition, ref.op, gen.op))
+    if ref.pointer is not None and gen.pointer is not None:
+        a, b = terms.under(ours(ref.pointer), guards), terms.under(theirs(gen.pointer), guards)
+        if a != b:
+            stride = None if other_array else _stride(blame, ref, gen)
+            found.append(stride or address(blame, a, b, ref.op, gen.op))
+    for x, y in zip(ref.values, gen.values, strict=False):
+        a, b = terms.under(ours(x), guards), terms.under(theirs(y), guards)
+        if a != b:
+            found.extend(blame.values(a, b, ref.op, gen.op))
+    return found
+
+
+def _condition(blame: Blame, effect: Effect) -> Term:
+    terms = blame.terms
+    return terms.conjunction((effect.guard, terms.true if effect.mask is None else effect.mask))
+
+
+def _stride(blame: Blame, ref: Effect, gen: Effect) -> Difference | None:
+    """Two accesses through views at the same coordinates, with other strides."""
+    if "pointer" in (ref.family, gen.family) or not ref.coordinates:
+        return None
+    if ref.coordinates != tuple(blame.rename(term) for term in gen.coordinates):
+        return None
+    if ref.strides == tuple(blame.rename(term) for term in gen.strides):
+        return None
+    words = _list(blame, ref.strides), _list(blame, gen.strides)
+    return blame.make("stride/changed", ref.op, gen.op, *words)
+
+
+def _list(blame: Blame, values: Iterable[Term]) -> str:
+    return ", ".join(blame.show(term) for term in values)
+
+
+def _lane_renaming(blame: Blame, ref: Effect, gen: Effect) -> tuple[dict[Term, Term], dict[Term, Term]]:
+    """Substitutions that bring the raw lanes of both effects to the lanes of the canonical reference."""
+    terms = blame.terms
+    ref_lanes, gen_lanes = _lanes(blame, ref), _lanes(blame, gen)
+    first = {
+        leaf: terms.lane(new, extent)
+        for new, (leaf, extent) in enumerate(ref_lanes)
+        if terms.attr[leaf][0] != new
+    }
+    options = list(_orders(blame, ref_lanes, gen_lanes))
+    if ref.pointer is not None and gen.pointer is not None:
+        wanted = terms.subst(ref.pointer, first) if first else ref.pointer
+        for option in options:
+            if terms.subst(blame.rename(gen.pointer), option) == wanted:
+                return first, option
+    return first, options[0] if options else {}
+
+
+def _lanes(blame: Blame, effect: Effect) -> list[tuple[Term, int]]:
+    """The lanes of an access, without those of extent one: symbol and extent."""
+    shape = enumerate(effect.shape)
+    return [(blame.terms.leaf("lane", dim, extent), extent) for dim, extent in shape if extent > 1]
+
+
+def _orders(
+    blame: Blame, ref: Sequence[tuple[Term, int]], gen: Sequence[tuple[Term, int]]
+) -> Iterable[dict[Term, Term]]:
+    """The ways to name the generated lanes as the reference's, extent by extent."""
+    if len(ref) != len(gen) or len(ref) > 4:
+        return
+    for order in permutations(gen):
+        if [extent for _, extent in order] == [extent for _, extent in ref]:
+            yield {leaf: blame.terms.lane(new, extent) for new, (leaf, extent) in enumerate(order)}

@@ -1,0 +1,259 @@
+"""Which parameter stands for which, by trial: the matching under which the fewest effects differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from tileir_diff.graph.evaluate import Evaluator
+from tileir_diff.match import arguments
+from tileir_diff.match.arguments import Binding
+from tileir_diff.match.effects import EffectMatch, match_effects
+from tileir_diff.match.scalars import scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.match.launch import SideLaunch
+    from tileir_diff.match.model import CompareOptions
+
+MAX_CANDIDATES = 6
+MAX_GUESSES = 25
+MAX_OPEN_SCALARS = 3
+MAX_ROUNDS = 6
+UNKNOWN_GRID: tuple[int | None, ...] = (None, None, None)
+
+
+class Attempt(NamedTuple):
+    """Both kernels evaluated under one matching of their arguments."""
+
+    reference: Kernel
+    generated: Kernel
+    binding: Binding
+    match: EffectMatch
+
+    @property
+    def equal(self) -> bool:
+        """Whether all effects have an equal partner."""
+        return self.match.score[:2] == (0, 0)
+
+    @property
+    def one_front_end(self) -> bool:
+        return front_end(self.reference) == front_end(self.generated)
+
+
+def front_end(kernel: Kernel) -> str:
+    """Which compiler wrote the entry, by its symbol; only used to choose between two readings."""
+    if kernel.name.startswith("_Z"):
+        return "tile C++"
+    return "cuTile Rust" if kernel.name.endswith("_entry") else "cuTile Python"
+
+
+def evaluate(
+    terms: Terms,
+    ref_entry: TileOp,
+    gen_entry: TileOp,
+    binding: Binding,
+    ref_grid: Sequence[int | None],
+    gen_grid: Sequence[int | None],
+) -> Attempt:
+    """Evaluate both entries under ``binding``, and match their effects."""
+    ref_grid = [binding.grid.get(axis, size) for axis, size in enumerate(ref_grid)]
+    reference = Evaluator(ref_entry, terms, 0, binding.reference, ref_grid)
+    generated = Evaluator(gen_entry, terms, 1, binding.generated, gen_grid)
+    # what one side promises about a shared parameter holds on the other side too
+    reference.learn_facts()
+    generated.learn_facts()
+    ref_kernel, gen_kernel = reference.run(), generated.run()
+    if front_end(ref_kernel) == front_end(gen_kernel) or (None not in ref_grid and None not in gen_grid):
+        match = match_effects(ref_kernel, gen_kernel)
+    else:
+        taken = frozenset(binding.partner.values())
+        sizes = arguments.size_leaves(ref_kernel) | arguments.size_leaves(gen_kernel)
+        lone = arguments.size_leaves(ref_kernel, lambda index: index not in taken)
+        match = match_effects(ref_kernel, gen_kernel, sizes, lone)
+    return Attempt(ref_kernel, gen_kernel, binding, match)
+
+
+def search(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions) -> Attempt:
+    """Try matchings of the arguments; keep the one that leaves the fewest effects unequal.
+
+    Raises InputError where ``options.args`` names an argument that the entries do not have.
+    """
+    launch = options.launch
+    ref_launch, gen_launch = (None, None) if launch is None else (launch.reference, launch.generated)
+    ref_grid = UNKNOWN_GRID if ref_launch is None else ref_launch.grid
+    gen_grid = UNKNOWN_GRID if gen_launch is None else gen_launch.grid
+    known: list[Term | None] = [None] * len(ref_entry.regions[0].block.args)
+    _bind_named(terms, ref_entry, known, ref_launch)
+    reference = Evaluator(ref_entry, terms, 0, known, ref_grid)
+    generated = Evaluator(gen_entry, terms, 1, None, gen_grid)
+    reference.learn_facts()
+    generated.learn_facts()
+    kernels = reference.run(), generated.run()
+
+    def trial(binding: Binding) -> Attempt:
+        pairs = zip(binding.reference, known, strict=True)
+        binding.reference = [own if bound is None else bound for bound, own in pairs]
+        _bind_named(terms, gen_entry, binding.generated, gen_launch)
+        return evaluate(terms, ref_entry, gen_entry, binding, ref_grid, gen_grid)
+
+    if options.args is not None:
+        return trial(arguments.given(*kernels, options.args))
+    straight = arguments.positional(*kernels)
+    candidates = arguments.pointer_bindings(*kernels) if straight is None else [straight]
+    best = _refined(trial(candidates[0]), trial)  # there is at least one: the one without pointers
+    for candidate in candidates[1:MAX_CANDIDATES]:
+        if best.equal:
+            break
+        attempt = _refined(trial(candidate), trial)
+        if attempt.match.score < best.match.score:
+            best = attempt
+    return best
+
+
+def _bind_named(terms: Terms, entry: TileOp, binding: list[Term | None], launch: SideLaunch | None) -> None:
+    """Scalars given by name: ``--launch n=333``."""
+    if launch is None or not launch.named:
+        return
+    from tileir_diff.match.launch import argument_index
+
+    for name, value in launch.named.items():
+        index = argument_index(entry, name)
+        if index is not None:
+            term = scalar(terms, entry.regions[0].block.args[index], value)
+            binding[index] = binding[index] if term is None else term
+
+
+def _refined(attempt: Attempt, trial: Callable[[Binding], Attempt]) -> Attempt:
+    """The attempt with what its own terms say about further arguments, step by step."""
+    for _ in range(MAX_ROUNDS):
+        if attempt.equal:
+            break
+        binding = refine(attempt) or _contiguous(attempt)
+        if binding is None:
+            break
+        better = trial(binding)
+        if better.match.score > attempt.match.score:
+            break
+        attempt = better
+    if not attempt.equal:
+        guesses = (trial(guess) for guess in _guesses(attempt))
+        return next((guess for guess in guesses if guess.equal), attempt)
+    packed = _contiguous(attempt) if attempt.match.score[2] else None
+    if packed is not None:
+        better = trial(packed)
+        if better.match.score <= attempt.match.score:
+            return better
+    return attempt
+
+
+def _contiguous(attempt: Attempt) -> Binding | None:
+    """Sizes that the generated side lacks, of arrays whose strides it fixes: as if the array were packed."""
+    terms, binding = attempt.reference.terms, attempt.binding
+    partners = frozenset(binding.partner.values())
+    reference = list(binding.reference)
+    for base, rank in arguments.array_groups(attempt.reference).items():
+        strides = [attempt.reference.arguments[base + 1 + rank + dim] for dim in range(rank)]
+        values = [terms.value(stride) for stride in strides]
+        values[-1] = values[-1] if values[-1] is not None else 1
+        for dim in range(1, rank):
+            index = base + 1 + dim
+            outer, inner = values[dim - 1], values[dim]
+            if index in partners or binding.reference[index] is not None or outer is None or not inner:
+                continue
+            if outer % inner == 0:
+                reference[index] = terms.const(outer // inner)
+    return None if reference == binding.reference else _with_reference(binding, reference)
+
+
+def _guesses(attempt: Attempt) -> list[Binding]:
+    """Scalars of the reference that no generated parameter matches: one of the sizes known already."""
+    terms, binding = attempt.reference.terms, attempt.binding
+    partners = frozenset(binding.partner.values())
+    used = arguments.used_parameters(attempt.reference)
+    open_scalars = [
+        index
+        for index, param in enumerate(arguments.parameters(attempt.reference))
+        if binding.reference[index] is None
+        and index not in partners
+        and index in used
+        and arguments.is_integer(param)
+    ]
+    known = sorted({term for term in binding.reference if term is not None and terms.value(term) is not None})
+    if not open_scalars or len(open_scalars) > MAX_OPEN_SCALARS:
+        return []
+    guesses: list[Binding] = []
+    for choice in product(known, repeat=len(open_scalars)):
+        if len(guesses) >= MAX_GUESSES:
+            break
+        reference = list(binding.reference)
+        for index, term in zip(open_scalars, choice, strict=True):
+            reference[index] = term
+        guesses.append(_with_reference(binding, reference))
+    return guesses
+
+
+def _with_reference(binding: Binding, reference: list[Term | None]) -> Binding:
+    """A copy with other terms for the reference's parameters, no longer one to one in order."""
+    return replace(_copy(binding), reference=reference, straight=False)
+
+
+def _copy(binding: Binding) -> Binding:
+    return Binding(
+        list(binding.generated),
+        list(binding.reference),
+        dict(binding.how),
+        dict(binding.partner),
+        dict(binding.grid),
+        binding.straight,
+    )
+
+
+def refine(attempt: Attempt, *, constants_only: bool = False) -> Binding | None:
+    """The binding with what unification of the matched effects adds; None when that is nothing.
+
+    ``constants_only``: only look whether one side has a constant where the other has a parameter.
+    """
+    if attempt.binding.straight and attempt.one_front_end and not constants_only:
+        return None  # the same front end and the same parameters: what differs is a difference
+    unifier = arguments.Unifier(attempt.binding, attempt.reference, attempt.generated)
+    for pair in (*attempt.match.loads, *attempt.match.pairs):
+        unifier.effects(pair.reference.effect, pair.generated.effect)
+    if not unifier.gen and not unifier.ref and not unifier.grid:
+        return None
+    binding = _copy(attempt.binding)
+    changed = False
+    for axis, size in sorted(unifier.grid.items()):
+        changed = changed or axis not in binding.grid
+        binding.grid.setdefault(axis, size)
+    for index, term in sorted(unifier.ref.items()):
+        if binding.reference[index] is None:
+            binding.reference[index] = term
+            changed = True
+    return binding if _bind_generated(attempt, unifier, binding) or changed else None
+
+
+def _bind_generated(attempt: Attempt, unifier: arguments.Unifier, binding: Binding) -> bool:
+    """Enter what the unifier found for the generated parameters. Whether that is anything new."""
+    terms = attempt.reference.terms
+    index_of = {term: index for index, term in enumerate(attempt.reference.arguments)}
+    bound = {leaf: unifier.ref[index] for leaf, index in unifier.ref_leaves.items() if index in unifier.ref}
+    changed = False
+    for index, term in sorted(unifier.gen.items()):
+        old = binding.generated[index]
+        if old is not None and index not in unifier.gen_leaves.values():
+            continue
+        new = terms.subst(term, bound)
+        if new == old or (old is not None and terms.value(new) is None):
+            continue
+        if term in index_of:
+            binding.partner.setdefault(index, index_of[term])
+        binding.generated[index] = new
+        binding.how[index] = "use"
+        changed = True
+    return changed

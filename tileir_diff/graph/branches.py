@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import Token
 from tileir_diff.graph.carries import Exit
+from tileir_diff.graph.orders import Merge, Way
 from tileir_diff.graph.values import sort_of, union_of_tokens
 
 if TYPE_CHECKING:
@@ -20,16 +21,19 @@ def if_(ev: Evaluator, op: TileOp) -> None:
     terms = ev.terms
     condition = ev.operand(op, "condition")
     outer = ev.live
+    first = len(ev.kernel.effects)
     then = _branch(ev, op.regions[0], outer, condition)
     then_live = ev.live
+    middle = len(ev.kernel.effects)
     other = _branch(ev, op.regions[1] if len(op.regions) > 1 else None, outer, terms.negate(condition))
+    bounds = range(first, middle), range(middle, len(ev.kernel.effects))
     ev.live = _live_after(ev, outer, condition, then_live, ev.live)
     for index, result in enumerate(op.results):
         if then is None or other is None:
             values = then if other is None else other
             value = None if values is None else values[index]
         else:
-            value = _merge(ev, condition, then[index], other[index], result)
+            value = _merge(ev, condition, (then[index], other[index]), result, bounds)
         ev.set(op, value, index)
 
 
@@ -45,7 +49,7 @@ def _branch(ev: Evaluator, region: Region | None, outer: Term, condition: Term) 
         return None
     kind, values = ev.block(region.block)
     if kind in ("continue", "break"):
-        ev.exits[-1].append(Exit(kind, ev.live, values))
+        ev.exits[-1].append(Exit(kind, ev.live, values, len(ev.kernel.effects)))
     if kind in ("continue", "break", "return"):
         ev.live = terms.false
     return None if ev.live == terms.false else values
@@ -64,9 +68,16 @@ def _live_after(ev: Evaluator, outer: Term, condition: Term, then_live: Term, el
     return terms.disjunction((then_live, else_live))
 
 
-def _merge(ev: Evaluator, condition: Term, then: Any, other: Any, result: SSAValue) -> Any:
+def _merge(
+    ev: Evaluator, condition: Term, values: tuple[Any, Any], result: SSAValue, effects: tuple[range, range]
+) -> Any:
+    """One of the values of both branches, whose effects are ``effects``."""
+    then, other = values
     if isinstance(result.type, Token):
-        return union_of_tokens((then, other))
+        if then == other:
+            return then
+        ways = Way(union_of_tokens((then,)), effects[1]), Way(union_of_tokens((other,)), effects[0])
+        return ev.kernel.merge_tokens(Merge(ways))
     if isinstance(then, int) and isinstance(other, int):
         return ev.terms.ite(condition, then, other, sort_of(result))
     return then if then == other else None

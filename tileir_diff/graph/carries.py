@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 
 class Exit(NamedTuple):
-    """One way out of a loop's body: "continue" or "break", under which condition, with which values."""
+    """One way out of a loop's body: "continue" or "break", under which condition, with which values.
+
+    ``effects``: how many effects of the kernel come before it in the text.
+    """
 
     kind: str
     guard: Term
     values: tuple[Any, ...]
+    effects: int
 
 
 class Body(NamedTuple):

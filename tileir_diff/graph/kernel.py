@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from xdsl.ir import SSAValue
 
     from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.orders import Merge
     from tileir_diff.graph.terms import Term, Terms
 
 
@@ -203,7 +204,7 @@ class Kernel:
     assumptions     what was taken for granted, as sentences in the order of their first use
     not_modelled    ops that equal only themselves
     loop_results    by the colour in a ``loop_result`` term: the loop and the result's index
-    token_carries   loop-carried tokens, as negative numbers in ``Effect.after``: what they may stand for
+    merges          tokens that may be one of several, as negative numbers in ``Effect.after``
     """
 
     __slots__ = (
@@ -213,12 +214,12 @@ class Kernel:
         "entry",
         "loop_results",
         "loops",
+        "merges",
         "name",
         "not_modelled",
         "promises",
         "side",
         "terms",
-        "token_carries",
         "values",
     )
 
@@ -235,27 +236,14 @@ class Kernel:
         self.assumptions: dict[str, None] = {}
         self.not_modelled: list[TileOp] = []
         self.loop_results: dict[Term, tuple[Loop, int]] = terms.loop_results[side]
-        self.token_carries: dict[int, frozenset[int]] = {}
+        self.merges: dict[int, Merge] = {}
 
     def assume(self, sentence: str) -> None:
         """Name something that is taken for granted."""
         self.assumptions.setdefault(sentence)
 
-    def token_order(self) -> Mapping[int, int]:
-        """For each effect, a bit set of the effects that tokens order before it, in this or an earlier
-        iteration.
-        """
-        order = [effect.order for effect in self.effects]
-        before: dict[int, int] = dict.fromkeys((*order, *self.token_carries), 0)
-        sources = {effect.order: effect.after for effect in self.effects} | self.token_carries
-        changed = True
-        while changed:  # once without loop-carried tokens, a few times with
-            changed = False
-            for item in (*self.token_carries, *order):
-                bits = before[item]
-                for source in sources[item]:
-                    bits |= before[source] | (1 << source if source >= 0 else 0)
-                if bits != before[item]:
-                    before[item] = bits
-                    changed = bool(self.token_carries)
-        return before
+    def merge_tokens(self, merge: Merge) -> frozenset[int]:
+        """The token that the merge hands on."""
+        number = -1 - len(self.merges)
+        self.merges[number] = merge
+        return frozenset((number,))

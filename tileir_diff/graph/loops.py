@@ -8,6 +8,7 @@ from tileir_diff.dialect.types import Token
 from tileir_diff.graph import closed_forms, colours
 from tileir_diff.graph.carries import Body, Exit, own_lanes, substitute_carries
 from tileir_diff.graph.kernel import Carry, Loop
+from tileir_diff.graph.orders import Merge, Way
 from tileir_diff.graph.values import (
     element_bits,
     is_integer,
@@ -89,9 +90,10 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     body = Body(ev.kernel, loop, ev.kernel.effects[first_effect:], ev.kernel.loops[first_loop:])
     continues = [exit_ for exit_ in exits if exit_.kind == "continue"]
     breaks = [exit_ for exit_ in exits if exit_.kind == "break"]
+    inside = range(first_effect, len(ev.kernel.effects))
     for index, marker in markers.items():
-        for exit_ in continues:
-            ev.kernel.token_carries[marker] |= union_of_tokens(exit_.values[index : index + 1])
+        ways = Way(union_of_tokens((inits[index],)), inside, True), *_ways(continues, index, inside)
+        ev.kernel.merges[marker] = Merge(ways, loop, inside, True)
     for carry in loop.carries:
         carry.next = _choose(ev, continues, carry.index, carry.value, default=ev.env[carry.value])
     if loop.trip is None:
@@ -101,20 +103,22 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     colours.finish(ev.terms, loop)
     for index, result in enumerate(op.results):
         if isinstance(result.type, Token):
-            ev.set(op, _token_result(loop, index, inits, continues + breaks), index)
+            ways = _ways(breaks if loop.trip is None else continues + breaks, index, inside)
+            if loop.trip is not None:
+                ways = Way(union_of_tokens((inits[index],)), inside, True), *ways
+            ev.set(op, ev.kernel.merge_tokens(Merge(ways, loop, inside)), index)
         else:
             ev.set(op, _result(ev, loop, breaks, index, result), index)
     _close_arguments(ev, loop, args)
 
 
 def _enter(ev: Evaluator, loop: Loop, args: Sequence[SSAValue], inits: list[Any]) -> dict[int, int]:
-    """Give the block's arguments symbols; returns the marks of carried tokens in ``Kernel.token_carries``."""
+    """Give the block's arguments symbols; returns the numbers of carried tokens in ``Kernel.merges``."""
     markers: dict[int, int] = {}
     for index, (arg, init) in enumerate(zip(args, inits, strict=True)):
         if isinstance(arg.type, Token):
-            marker = markers[index] = -1 - len(ev.kernel.token_carries)
-            ev.kernel.token_carries[marker] = union_of_tokens((init,))
-            ev.env[arg] = frozenset((marker,))
+            ev.env[arg] = ev.kernel.merge_tokens(Merge(()))
+            markers[index] = min(ev.env[arg])
         elif isinstance(init, int):
             leaf = ev.terms.leaf("carry", ev.side, loop.uid, index)
             loop.carries.append(Carry(index, leaf, init, str(arg.type), arg))
@@ -145,7 +149,7 @@ def _exits_of_body(ev: Evaluator, block: Block, loop: Loop) -> list[Exit]:
     kind, values = ev.block(block)
     exits = ev.exits.pop()
     if kind in ("continue", "end", "break"):
-        exits.append(Exit("break" if kind == "break" else "continue", ev.live, values))
+        exits.append(Exit("break" if kind == "break" else "continue", ev.live, values, len(ev.kernel.effects)))
     ev.loops, ev.guard, ev.live = outer
     for base, count in ev.stored.items():
         if count > stored_before.get(base, 0):
@@ -163,13 +167,12 @@ def _choose(ev: Evaluator, exits: list[Exit], index: int, value: SSAValue, defau
     return result
 
 
-def _token_result(loop: Loop, index: int, inits: list[Any], exits: list[Exit]) -> frozenset[int]:
-    """The effects behind a token that leaves the loop, however it ends, or that never enters it."""
-    union = union_of_tokens(inits[index : index + 1])
-    for exit_ in exits:
-        # a `break` numbers its values as the results, a `continue` as the carried values
-        union |= union_of_tokens(exit_.values[index : index + 1] if loop.trip is not None else exit_.values)
-    return union
+def _ways(exits: Sequence[Exit], index: int, inside: range) -> tuple[Way, ...]:
+    """The tokens that the ways out of a body hand on; what stands below a way out is not carried out."""
+    return tuple(
+        Way(union_of_tokens(exit_.values[index : index + 1]), range(exit_.effects, inside.stop))
+        for exit_ in exits
+    )
 
 
 def _result(ev: Evaluator, loop: Loop, breaks: list[Exit], index: int, result: SSAValue) -> Term | None:

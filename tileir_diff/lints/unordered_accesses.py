@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.graph.orders import TokenOrder
 from tileir_diff.lints.model import Hit
 
 if TYPE_CHECKING:
@@ -54,11 +55,11 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
             by_base.setdefault(effect.base, []).append(effect)
     if all(all(effect.kind == "load" for effect in effects) for effects in by_base.values()):
         return
-    before = _before(kernel)
+    tokens = TokenOrder(kernel)
     for effects in by_base.values():
         for position, later in enumerate(effects):
             for earlier in effects[max(0, position - WINDOW) : position]:
-                if earlier.kind != "store" or before[later.order] >> earlier.order & 1:
+                if earlier.kind != "store" or tokens.now(earlier.order, later.order):
                     continue
                 if _exclusive(earlier.op, later.op) or _disjoint(kernel.terms, earlier, later):
                     continue
@@ -70,31 +71,6 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
                     "pass the token of the store, joined with others where there are several",
                 )
                 break
-
-
-def _before(kernel: Kernel) -> dict[int, int]:
-    """For each effect, those that tokens order before it, as a bit set by their number.
-
-    Loop-carried tokens are negative and may come from further down: repeated until nothing changes.
-    """
-    known: dict[int, int] = dict.fromkeys(kernel.token_carries, 0)
-    changed = True
-    while changed:
-        changed = False
-        for effect in kernel.effects:
-            known[effect.order] = _united(effect.after, known)
-        for marker, sources in kernel.token_carries.items():
-            bits = _united(sources, known)
-            changed = changed or bits != known[marker]
-            known[marker] = bits
-    return known
-
-
-def _united(sources: frozenset[int], known: dict[int, int]) -> int:
-    bits = 0
-    for source in sources:
-        bits |= known.get(source, 0) | (1 << source if source >= 0 else 0)
-    return bits
 
 
 def _exclusive(first: TileOp, second: TileOp) -> bool:

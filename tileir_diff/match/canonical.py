@@ -31,7 +31,7 @@ class CanonicalEffect:
     def key(self) -> tuple[object, ...]:
         effect = self.effect
         return (
-            effect.kind,
+            effect.op.short if effect.kind == "fence" else effect.kind,
             effect.element,
             self.trips,
             self.extents,

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.graph.orders import TokenOrder
+
 if TYPE_CHECKING:
-    from tileir_diff.graph.kernel import Effect, Kernel
+    from collections.abc import Callable, Iterable
+
+    from tileir_diff.graph.kernel import Effect, Kernel, Loop
+    from tileir_diff.graph.orders import Merge
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.effects import EffectMatch, EffectPair
 
@@ -17,86 +22,143 @@ ORDERED = frozenset({"acquire", "release", "acq_rel"})
 def lost_orders(
     reference: Kernel, generated: Kernel, match: EffectMatch
 ) -> list[tuple[EffectPair, EffectPair]]:
-    """Pairs (earlier, later) whose order is lost, where the accesses may touch the same element."""
+    """Pairs (earlier, later) whose order is lost, where the accesses may touch the same element.
+
+    The two are the same pair where a loop no longer orders an access after itself in the iteration before.
+    """
     if _same_edges(reference, generated, match):
         return []
-    ref_order, gen_order = reference.token_order(), generated.token_order()
-    pairs = sorted((*match.pairs, *match.loads), key=lambda pair: pair.reference.effect.order)
-    groups: dict[Any, list[EffectPair]] = {}
+    orders = _Orders(reference, generated)
+    groups, anchors = _groups(match)
+    return [
+        (earlier, later)
+        for group in groups
+        for later in group
+        for earlier in group
+        if _matters(earlier.reference.effect, later.reference.effect, anchors)
+        and orders.lost(earlier, later)
+    ]
+
+
+def _groups(match: EffectMatch) -> tuple[list[list[EffectPair]], frozenset[int]]:
+    """Pairs whose order counts: by array, or all of them where something synchronises; and what does."""
+    by_base: dict[Any, list[EffectPair]] = {}
     synchronising: list[EffectPair] = []
-    for pair in pairs:
+    for pair in sorted((*match.pairs, *match.loads), key=lambda pair: pair.reference.effect.order):
         effect = pair.reference.effect
         if effect.kind in FENCES or effect.op.get("memory_ordering") in ORDERED:
             synchronising.append(pair)
         elif effect.kind in WRITES or effect.kind == "load":
-            groups.setdefault(effect.base, []).append(pair)
-    lost: list[tuple[EffectPair, EffectPair]] = []
-    if synchronising:
-        # an acquire, a release or a fence orders accesses to every array
-        everything = [pair for group in groups.values() for pair in group] + synchronising
-        everything.sort(key=lambda pair: pair.reference.effect.order)
-        groups = {None: everything}
-    anchors = {id(pair) for pair in synchronising}
-    for group in groups.values():
-        if not any(pair.reference.effect.kind in WRITES for pair in group) and not synchronising:
-            continue
-        for later in group:
-            for earlier in group:
-                if earlier is later or earlier.reference.effect.order > later.reference.effect.order:
-                    continue
-                a, b = earlier.reference.effect, later.reference.effect
-                if not ({a.kind, b.kind} & (WRITES | FENCES)) and not {id(earlier), id(later)} & anchors:
-                    continue
-                if a.base != b.base and not {id(earlier), id(later)} & anchors:
-                    continue
-                if not ref_order[b.order] >> a.order & 1:
-                    continue
-                if gen_order[later.generated.effect.order] >> earlier.generated.effect.order & 1:
-                    continue
-                if _ordered_by_data(generated, earlier.generated.effect, later.generated.effect):
-                    continue
-                if a.base == b.base and _disjoint(reference, a, b):
-                    continue
-                lost.append((earlier, later))
-    return lost
+            by_base.setdefault(effect.base, []).append(pair)
+    if not synchronising:
+        return list(by_base.values()), frozenset()
+    # an acquire, a release or a fence orders accesses to every array
+    everything = [pair for group in by_base.values() for pair in group] + synchronising
+    everything.sort(key=lambda pair: pair.reference.effect.order)
+    return [everything], frozenset(pair.reference.effect.order for pair in synchronising)
+
+
+def _matters(earlier: Effect, later: Effect, anchors: frozenset[int]) -> bool:
+    """Whether the order of two accesses can be seen: one writes to the array of the other, or synchronises."""
+    if anchors & {earlier.order, later.order}:
+        return True
+    return earlier.base == later.base and bool({earlier.kind, later.kind} & WRITES)
+
+
+class _Orders:
+    """The orders of both sides; the generated kernel's data orders accesses too."""
+
+    def __init__(self, reference: Kernel, generated: Kernel) -> None:
+        self.kernel = reference
+        self.reference = TokenOrder(reference)
+        self.generated = TokenOrder(generated, _data_order(generated))
+
+    def lost(self, earlier: EffectPair, later: EffectPair) -> bool:
+        a, b = earlier.reference.effect, later.reference.effect
+        c, d = earlier.generated.effect, later.generated.effect
+        if (
+            a.order < b.order
+            and self.reference.now(a.order, b.order)
+            and not self.generated.now(c.order, d.order)
+            and not (a.base == b.base and _disjoint(self.kernel, a, b))
+        ):
+            return True
+        return len(a.loops) == len(c.loops) and any(
+            self._lost_between(outer, inner, (a, b), (c, d))
+            for outer, inner in zip(a.loops, c.loops, strict=True)
+        )
+
+    def _lost_between(
+        self, loop: Loop, partner: Loop, pair: tuple[Effect, Effect], generated: tuple[Effect, Effect]
+    ) -> bool:
+        """Whether the order from one iteration to the next is lost, where both touch the same elements."""
+        a, b = pair
+        if a.order > b.order and loop not in b.loops:
+            return False
+        if a.base == b.base and (_moves(self.kernel, a, loop) or _moves(self.kernel, b, loop)):
+            return False
+        earlier, later = generated
+        return any(
+            self.reference.carried(loop, a.order, b.order, far=far)
+            and not self.generated.carried(partner, earlier.order, later.order, far=far)
+            for far in (False, True)
+        )
+
+
+def _moves(kernel: Kernel, effect: Effect, loop: Loop) -> bool:
+    """Whether the address is another one in each iteration, for all that is known."""
+    leaves = {loop.iteration, *(carry.leaf for carry in loop.carries)}
+    return effect.pointer is not None and bool(leaves & kernel.terms.symbols[effect.pointer])
+
+
+def _data_order(kernel: Kernel) -> dict[int, frozenset[int]]:
+    """For each effect, the loads and atomics whose values it needs."""
+    producers: dict[Term, int] = {}
+    for effect in kernel.effects:
+        if effect.result is not None:
+            producers.update(dict.fromkeys(_memory_nodes(kernel, effect.result), effect.order))
+    found: dict[int, frozenset[int]] = {}
+    for effect in kernel.effects:
+        needed: set[int] = set()
+        work = [*effect.values, *(t for t in (effect.pointer, effect.mask) if t is not None), effect.guard]
+        seen: set[Term] = set()
+        while work:
+            term = work.pop()
+            if term in seen:
+                continue
+            seen.add(term)
+            if term in producers and producers[term] < effect.order:
+                needed.add(producers[term])
+            work.extend(kernel.terms.args[term])
+        found[effect.order] = frozenset(needed)
+    return found
 
 
 def _same_edges(reference: Kernel, generated: Kernel, match: EffectMatch) -> bool:
     """Whether the token edges of both sides are the same under the matching: then nothing can be lost."""
-    if list(reference.token_carries) != list(generated.token_carries):
-        return False
     partner = {
         pair.reference.effect.order: pair.generated.effect.order for pair in (*match.pairs, *match.loads)
     }
+    if len(partner) != len(reference.effects) or reference.merges.keys() != generated.merges.keys():
+        return False
 
-    def moved(items: frozenset[int]) -> set[int | None]:
-        return {item if item < 0 else partner.get(item) for item in items}
+    def kept(items: Iterable[int], others: Iterable[int]) -> bool:
+        return {item if item < 0 else partner[item] for item in items} <= set(others)
 
     after = {effect.order: effect.after for effect in generated.effects}
     return all(
-        effect.order in partner and moved(effect.after) <= after[partner[effect.order]]
+        effect.order in partner and kept(effect.after, after[partner[effect.order]])
         for effect in reference.effects
-    ) and all(
-        moved(items) <= generated.token_carries[marker] for marker, items in reference.token_carries.items()
+    ) and all(_same_merge(merge, generated.merges[number], kept) for number, merge in reference.merges.items())
+
+
+def _same_merge(
+    reference: Merge, generated: Merge, kept: Callable[[Iterable[int], Iterable[int]], bool]
+) -> bool:
+    return len(reference.ways) == len(generated.ways) and all(
+        kept(a.sources, b.sources) and kept(a.absent, b.absent) and len(a.absent) == len(b.absent)
+        for a, b in zip(reference.ways, generated.ways, strict=True)
     )
-
-
-def _ordered_by_data(kernel: Kernel, earlier: Effect, later: Effect) -> bool:
-    """Whether the later access needs a value that the earlier one loads."""
-    if earlier.result is None:
-        return False
-    memory = _memory_nodes(kernel, earlier.result)
-    work = [*later.values, *(t for t in (later.pointer, later.mask) if t is not None), later.guard]
-    seen: set[Term] = set()
-    while work:
-        term = work.pop()
-        if term in seen:
-            continue
-        if term in memory:
-            return True
-        seen.add(term)
-        work.extend(kernel.terms.args[term])
-    return False
 
 
 def _memory_nodes(kernel: Kernel, term: Term) -> frozenset[Term]:

@@ -1,0 +1,131 @@
+"""Which effects tokens order before which, on every path and, for loops, from one iteration to the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tileir_diff.graph.kernel import Kernel, Loop
+
+
+class Way(NamedTuple):
+    """One token that a merge may hand on, and the effects that are not carried out where it does."""
+
+    sources: frozenset[int]
+    absent: range = range(0)
+    entry: bool = False
+    """The token from before the loop."""
+
+
+class Merge(NamedTuple):
+    """Where one of several tokens goes on: behind an ``if``, at the head of a loop, behind a loop.
+
+    inside   of a loop: the effects of its body
+    head     whether the token is an argument of the loop's body, not one of its results
+    """
+
+    ways: tuple[Way, ...]
+    loop: Loop | None = None
+    inside: range = range(0)
+    head: bool = False
+
+
+def bits(orders: range) -> int:
+    """The bit set of consecutive effects."""
+    return (1 << orders.stop) - (1 << orders.start) if orders else 0
+
+
+class TokenOrder:
+    """Order by tokens, as bit sets over ``Effect.order``.
+
+    A merge orders an effect before what follows only where each of its ways does, or the effect is not carried
+    out on that way. ``extra``: more effects that come before an effect, by its order.
+    """
+
+    def __init__(self, kernel: Kernel, extra: Mapping[int, Iterable[int]] | None = None) -> None:
+        self._merges = kernel.merges
+        self._after = {
+            effect.order: effect.after.union((extra or {}).get(effect.order, ())) for effect in kernel.effects
+        }
+        self._count = len(kernel.effects)
+        self._everything = (1 << (self._count + len(kernel.merges))) - 1
+        self._now = self._settle(self._at_merge)
+        self._carried: dict[tuple[int, bool], dict[int, int]] = {}
+
+    def now(self, earlier: int, later: int) -> bool:
+        """Whether ``earlier`` comes before ``later``, both as carried out last."""
+        return bool(self._now[later] >> earlier & 1)
+
+    def carried(self, loop: Loop, earlier: int, later: int, *, far: bool) -> bool:
+        """Whether ``earlier``, in the iteration before, comes before ``later``; ``far``: in all before."""
+        key = loop.uid, far
+        if key not in self._carried:
+            self._carried[key] = self._settle(lambda number: self._at_carry(number, loop, far=far))
+        return bool(self._carried[key][later] >> earlier & 1)
+
+    def _bit(self, number: int) -> int:
+        return 1 << (number if number >= 0 else self._count - 1 - number)
+
+    def _closure(self, sources: Iterable[int]) -> int:
+        found = 0
+        for source in sources:
+            found |= self._now[source] | self._bit(source)
+        return found
+
+    def _settle(self, at_merge: _AtMerge) -> dict[int, int]:
+        """The greatest solution: loops only ever take orders away."""
+        known = dict.fromkeys((*self._after, *self._merges), self._everything)
+        self._working = known
+        if not hasattr(self, "_now"):
+            self._now = known
+        changed = True
+        while changed:
+            changed = False
+            for number in (*self._merges, *self._after):
+                new = at_merge(number)
+                if new != known[number]:
+                    known[number] = new
+                    changed = bool(self._merges)
+        return known
+
+    def _at_merge(self, number: int) -> int:
+        if number >= 0:
+            return self._closure(self._after[number])
+        merge = self._merges[number]
+        found = self._everything
+        for way in merge.ways:
+            found &= self._closure(way.sources) | bits(way.absent)
+        return found & ~bits(merge.inside) if merge.head else found
+
+    def _at_carry(self, number: int, loop: Loop, *, far: bool) -> int:
+        merge = self._merges.get(number)
+        if merge is None:
+            return self._union(self._after[number])
+        if merge.loop is loop and merge.head:
+            found = bits(merge.inside)
+            reached = True
+            for way in merge.ways:
+                if not way.entry:
+                    closure = self._closure(way.sources)
+                    reached = reached and bool(closure & self._bit(number))
+                    found &= closure | bits(way.absent)
+            return found if reached or not far else 0
+        ways = [way for way in merge.ways if not (way.entry and merge.loop is loop)]
+        found = self._everything if ways else 0
+        for way in ways:
+            found &= self._union(way.sources)
+        return found
+
+    def _union(self, sources: Iterable[int]) -> int:
+        found = 0
+        for source in sources:
+            found |= self._working[source]
+        return found
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _AtMerge = Callable[[int], int]

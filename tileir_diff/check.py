@@ -131,10 +131,11 @@ def check_command(paths: Sequence[str], format_: str = "text", color: bool = Fal
     """Verify `paths`, print the results to standard output, and return the exit status.
 
     `format_` is `text` or `json`; `color` applies to text only.
+    Raises InputError if standard output cannot be written.
     """
-    import sys
+    from tileir_diff.cli.output import emit
 
     results = check_files(paths)
     rendered = render_json(results) if format_ == "json" else render_text(results, color)
-    sys.stdout.write(rendered)
+    emit(rendered, None)
     return exit_status(results)

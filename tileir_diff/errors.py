@@ -31,8 +31,8 @@ class InputError(Exception):
         self.rule = rule
 
     def __str__(self) -> str:
-        head = ":".join([part for part in (self.path, *self._position()) if part] or ["input"])
-        text = f"{head}: error: {self.message}"
+        head = ":".join([part for part in (self.path, *self._position()) if part])
+        text = f"{head}: error: {self.message}" if head else f"error: {self.message}"
         if self.source_line is None or not self.column:
             return text
         quoted, caret = _quote(self.source_line, self.column)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -169,10 +170,10 @@ def plain_op(draw: Draw, scope: Scope, spec: OpSpec) -> TileOp:
     by_group: dict[str, TileIRType] = {}
     result_type: TileIRType | None = None
     for slot in left:
-        drawn = draw(views()) if "view" in slot else draw(types)
-        by_group |= dict.fromkeys(slot, drawn)
+        slot_type: TileIRType = draw(views()) if "view" in slot else draw(types)
+        by_group |= dict.fromkeys(slot, slot_type)
         if "result" in slot or "results" in slot:
-            result_type = drawn
+            result_type = slot_type
     groups: list[list[SSAValue]] = []
     for operand in spec.operands:
         group = operand.rstrip("?*")
@@ -254,7 +255,7 @@ def custom_op(draw: Draw, scope: Scope, short: str, depth: int) -> TileOp:
     return op_class(short).build([[scope.value(Tile((), SCALARS["i1"]))]], results, {}, bodies)
 
 
-def region(draw: Draw, scope: Scope, arguments: list[TileIRType], terminator: str, depth: int) -> Region:
+def region(draw: Draw, scope: Scope, arguments: Sequence[TileIRType], terminator: str, depth: int) -> Region:
     block = new_block(arguments)
     for argument in block.args:
         name(draw, argument)

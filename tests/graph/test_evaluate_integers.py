@@ -47,6 +47,13 @@ ADDRESSES = [
         ("addressing", "grid"),
     ),
     Pair(
+        "commuted high half of a product",
+        f"%r = mulhii %o, %nv : {V}",
+        f"%r = mulhii %nv, %o : {V}",
+        f"%r = mulhii %nv, %nv : {V}",
+        ("addressing", "arithmetic"),
+    ),
+    Pair(
         "distributed product",
         f"%s = addi %o, %nv : {V}\n%r = muli %s, %mv : {V}",
         f"%p = muli %o, %mv : {V}\n%q0 = muli %nv, %mv : {V}\n%r = addi %p, %q0 : {V}",

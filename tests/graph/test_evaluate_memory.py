@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.match.snippets import LOAD, STORE, assert_equal, assert_found, compared, found, kernel, with_value
+from tileir_diff.graph.evaluate import HANDLERS
 
 T = "tile<128xf32>"
 NEG = f"%w = negf %v : {T}"
@@ -250,8 +251,9 @@ def test_a_lost_assert() -> None:
     assert_found(asserted("less_than"), with_value(NEG), "runtime-check/missing")
 
 
-def test_an_op_without_a_model_is_said_so() -> None:
-    """`mulhii` is equal to itself on equal operands, and the report says that it was not understood."""
+def test_an_op_without_a_model_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is equal to itself on equal operands, and the report says that it was not understood."""
+    monkeypatch.delitem(HANDLERS, "mulhii")
     body = (
         "%h = mulhii %o, %mv : tile<128xi32>\n%f = itof %h signed : tile<128xi32> -> tile<128xf32>\n"
         f"%w = addf %v, %f : {T}"
@@ -261,3 +263,32 @@ def test_an_op_without_a_model_is_said_so() -> None:
     assert any("mulhii" in line for line in compared(text, text).not_checked)
     wrong = with_value(body.replace("%o, %mv", "%o, %nv"))
     assert found(text, wrong) != []
+
+
+GLOBAL_KEYS = "%c: tile<ptr<i32>>, %a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>, %m: tile<i32>"
+GLOBALS = "global @g1 <i32: [1, 2]> : tile<2xi32>\nglobal @g2 <i32: [1, 2]> : tile<2xi32>\n"
+READ_BACK = (
+    "%g = get_global @g1 : tile<ptr<i32>>\n%h = get_global @g2 : tile<ptr<i32>>\n"
+    "%t1 = store_ptr_tko weak %g, %i4 token=%t : tile<ptr<i32>>, tile<i32> -> token\n"
+    "%r, %t2 = load_ptr_tko weak {} token=%t1 : tile<ptr<i32>> -> tile<i32>, token\n"
+    "%s = store_ptr_tko weak %c, %r token=%t2 : tile<ptr<i32>>, tile<i32> -> token"
+)
+
+
+def test_globals_with_equal_contents_are_two_arrays() -> None:
+    own, other = (GLOBALS + kernel(READ_BACK.format(g), parameters=GLOBAL_KEYS) for g in ("%g", "%h"))
+    assert found(own, other) != []
+    assert found(other, own) != []
+    for text in (own, other):
+        assert_equal(text, text.replace("@g1", "@first").replace("@g2", "@second"))
+
+
+def test_constant_globals_with_equal_contents_are_one() -> None:
+    constants = GLOBALS.replace("global", "global constant")
+    load = (
+        "%g = get_global @{} : tile<ptr<i32>>\n"
+        "%r, %t2 = load_ptr_tko weak %g token=%t : tile<ptr<i32>> -> tile<i32>, token\n"
+        "%s = store_ptr_tko weak %c, %r token=%t2 : tile<ptr<i32>>, tile<i32> -> token"
+    )
+    first, second = (constants + kernel(load.format(g), parameters=GLOBAL_KEYS) for g in ("g1", "g2"))
+    assert_equal(first, second)

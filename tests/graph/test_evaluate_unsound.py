@@ -256,3 +256,106 @@ def test_arrays_that_do_not_overlap_are_an_assumption() -> None:
     )
     loose = ordered.replace("token=%s :", "token=%t :")
     assert any("overlap" in line or "alias" in line for line in compared(ordered, loose).assumptions)
+
+
+BYTE = "tile<128xi8>"
+BYTES = f"%h = trunci %lane : {V} -> {BYTE}\n"
+
+
+def byte(name: str, value: int) -> str:
+    return f"%{name} = constant <i8: {value}> : {BYTE}\n"
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wide"),
+    [
+        (
+            f"{byte('k', 100)}%u = addi %h, %k : {BYTE}\n%r = exti %u signed : {BYTE} -> {V}",
+            f"{splat('k', 100)}%r = addi %lane, %k : {V}",
+        ),
+        (
+            (
+                f"{byte('k', 4)}%u = muli %h, %k : {BYTE}\n%d = divi %u, %k signed : {BYTE}\n"
+                f"%r = exti %d signed : {BYTE} -> {V}"
+            ),
+            f"{splat('k', 0)}%r = addi %lane, %k : {V}",
+        ),
+        (
+            f"{byte('k', 100)}%u = addi %h, %k : {BYTE}\n%r = exti %u signed : {BYTE} -> {V}",
+            f"{BYTES}{byte('k', 100)}%u = addi %h, %k : {BYTE}\n%r = exti %u unsigned : {BYTE} -> {V}",
+        ),
+    ],
+)
+def test_index_arithmetic_in_bytes_wraps(narrow: str, wide: str) -> None:
+    told_apart(keyed(BYTES + narrow), keyed(wide))
+
+
+def test_index_arithmetic_in_bytes_that_fits() -> None:
+    """Up to 227 as an unsigned byte, and up to 127 as a signed one."""
+    assert_equal(
+        keyed(
+            f"{BYTES}{byte('k', 100)}%u = addi %h, %k : {BYTE}\n%r = exti %u unsigned : {BYTE} -> {V}",
+        ),
+        keyed(f"{splat('k', 100)}%r = addi %lane, %k : {V}"),
+    )
+    assert_equal(
+        keyed(f"{BYTES}{byte('k', -100)}%u = addi %h, %k : {BYTE}\n%r = exti %u signed : {BYTE} -> {V}"),
+        keyed(f"{splat('k', -100)}%r = addi %lane, %k : {V}"),
+    )
+
+
+@pytest.mark.parametrize("op", ["divi %p, %q {}", "remi %p, %q {}", "maxi %p, %q {}", "mini %p, %q {}"])
+def test_integer_ops_on_single_bits(op: str) -> None:
+    """A set bit is 1 or -1, and no number to do arithmetic on."""
+
+    def flag(sign: str, widened: str) -> str:
+        return keyed(
+            f"%p = cmpi less_than %key, %mv, signed : {V} -> tile<128xi1>\n"
+            f"%q = cmpi less_than %key, %nv, signed : {V} -> tile<128xi1>\n"
+            f"%w = {op.format(sign)} : tile<128xi1>\n%r = exti %w {widened} : tile<128xi1> -> {V}"
+        )
+
+    told_apart(flag("signed", "signed"), flag("signed", "unsigned"))
+    told_apart(flag("signed", "signed"), flag("unsigned", "signed"))
+
+
+def test_what_a_division_takes_for_granted_is_said_of_each_side() -> None:
+    """A divisor is taken as positive: it is so also where an evaluation before this one learnt that."""
+    loaded = keyed(f"%r = divi %key, %mv signed : {V}")
+    down = keyed(f"%r = divi %o, %mv signed rounding<negative_inf> : {V}")
+    plain = keyed(f"%r = divi %o, %mv signed : {V}")
+    for generated in (plain, down, loaded):
+        said = [line for line in compared(plain, generated).assumptions if "positive" in line]
+        assert [line.split(":")[0] for line in said] == ["reference", "generated"]
+
+
+WIDE = "tile<256xi8>"
+
+
+def lanes(lines: str) -> str:
+    """A kernel that stores `%r`, computed from the lanes of 256, as integers."""
+    return kernel(
+        "%cs = reshape %c : tile<ptr<i32>> -> tile<1xptr<i32>>\n"
+        "%cb = broadcast %cs : tile<1xptr<i32>> -> tile<256xptr<i32>>\n%l = iota : tile<256xi32>\n"
+        f"%pc = offset %cb, %l : tile<256xptr<i32>>, tile<256xi32> -> tile<256xptr<i32>>\n{lines}\n"
+        "%s = store_ptr_tko weak %pc, %r token=%t : tile<256xptr<i32>>, tile<256xi32> -> token",
+        parameters=KEYS,
+    )
+
+
+def test_lane_numbers_in_bytes_wrap() -> None:
+    signed, unsigned = (
+        lanes(f"%u = iota : {WIDE}\n%r = exti %u {sign} : {WIDE} -> tile<256xi32>")
+        for sign in ("signed", "unsigned")
+    )
+    told_apart(signed, unsigned)
+    assert_equal(unsigned, lanes("%k = constant <i32: 0> : tile<256xi32>\n%r = addi %l, %k : tile<256xi32>"))
+
+
+def test_lane_numbers_in_single_bits_are_flags() -> None:
+    """0, 1, 0, 1, ..: the lowest bit of the lane."""
+    bit = "%u = iota : tile<256xi1>\n%r = exti %u {} : tile<256xi1> -> tile<256xi32>"
+    low = "%k = constant <i32: 1> : tile<256xi32>\n%u = andi %l, %k : tile<256xi32>\n"
+    low += "%z0 = constant <i32: 0> : tile<256xi32>\n%r = addi %u, %z0 : tile<256xi32>"
+    assert_equal(lanes(bit.format("unsigned")), lanes(low))
+    told_apart(lanes(bit.format("unsigned")), lanes(bit.format("signed")))

@@ -314,9 +314,9 @@ def test_an_equivalence_can_be_switched_off() -> None:
 
     def scale_moved(terms: Terms) -> bool:
         x, y = leaf(terms, 0), leaf(terms, 1)
-        two = number(terms, 2.0)
-        return op(terms, "mulf", op(terms, "mulf", x, two), y) == op(
-            terms, "mulf", x, op(terms, "mulf", y, two)
+        half = number(terms, 0.5)
+        return op(terms, "mulf", op(terms, "mulf", x, half), y) == op(
+            terms, "mulf", x, op(terms, "mulf", y, half)
         )
 
     def fma_unfused(terms: Terms) -> bool:
@@ -337,6 +337,26 @@ def test_an_equivalence_can_be_switched_off() -> None:
     for name, check in checks.items():
         assert check(Terms()), name
         assert not check(Terms(frozenset({name}))), name
+
+
+@pytest.mark.parametrize("k", [1, 10, 120])
+def test_a_factor_above_one_stays_where_it_may_overflow(terms: Terms, k: int) -> None:
+    x, y = leaf(terms, 0), leaf(terms, 1)
+    large, small = number(terms, 2.0**k), number(terms, 2.0**-k)
+    scaled = op(terms, "mulf", x, large)
+    assert op(terms, "mulf", scaled, small) != x
+    assert op(terms, "mulf", scaled, y) != op(terms, "mulf", op(terms, "mulf", x, y), large)
+    assert op(terms, "fma", scaled, y, x) != op(terms, "fma", x, op(terms, "mulf", y, large), x)
+    assert op(terms, "fma", x, large, y) != op(terms, "addf", scaled, y)
+    assert op(terms, "fma", x, small, y) == op(terms, "addf", op(terms, "mulf", x, small), y)
+
+
+def test_factors_that_overflow_together_join(terms: Terms) -> None:
+    x, four = leaf(terms, 0), number(terms, 4.0)
+    two, half = number(terms, 2.0), number(terms, 0.5)
+    assert op(terms, "mulf", op(terms, "mulf", x, two), two) == op(terms, "mulf", x, four)
+    assert op(terms, "mulf", op(terms, "mulf", x, half), four) == op(terms, "mulf", x, two)
+    assert op(terms, "mulf", op(terms, "mulf", x, half), two) == x
 
 
 def test_a_widened_value_narrows_back_to_itself(terms: Terms) -> None:

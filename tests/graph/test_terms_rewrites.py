@@ -206,3 +206,28 @@ def test_a_sign_settles_that_a_number_is_not_zero() -> None:
         assert terms.disjunction((sign, zero)) != sign
     beyond = terms.compare("less_than", number, terms.const(2))
     assert terms.conjunction((beyond, nonzero)) != beyond
+
+
+def test_long_chains_of_connectives_are_built_in_no_time() -> None:
+    """Each part is negated once: a chain of selects uses its condition twice at every step."""
+    terms = Terms()
+    flags = [terms.leaf("region", number) for number in range(600)]
+    chosen = joined = flags[0]
+    for index, flag in enumerate(flags):
+        chosen = terms.ite(chosen, flag, flags[index - 1], "bool")
+        joined = (terms.conjunction if index % 2 else terms.disjunction)((joined, flag))
+    assert terms.negate(terms.negate(chosen)) == chosen
+    terms.forget_ranges()
+    assert terms.negate(terms.negate(joined)) == joined
+    first, second = terms.node("datum", 1), terms.node("datum", 2)
+    inner = terms.ite(chosen, first, second, "data")
+    assert terms.ite(chosen, inner, second, "data") == inner
+
+
+def test_many_parts_are_flat_and_sorted() -> None:
+    terms = Terms()
+    flags = [terms.compare("less_than", terms.atom(terms.leaf("arg", 0, n)), terms.zero) for n in range(300)]
+    whole = terms.conjunction(flags)
+    assert whole == terms.conjunction(reversed(flags))
+    assert terms.conjunction((whole, terms.negate(flags[7]))) == terms.false
+    assert terms.negate(whole) == terms.disjunction([terms.negate(flag) for flag in flags])

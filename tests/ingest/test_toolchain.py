@@ -56,8 +56,10 @@ def test_package_folders_are_found_without_importing(tmp_path: Path, monkeypatch
     monkeypatch.undo()
     (tmp_path / "nvidia" / "cu12").mkdir(parents=True)
     (tmp_path / "nvidia" / "cu13").mkdir()
-    monkeypatch.syspath_prepend(str(tmp_path))
-    from tileir_diff.toolchain.find import _package_folders
+    monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
+    from tileir_diff.toolchain.find import (
+        _package_folders,  # pyright: ignore[reportPrivateUsage]
+    )
 
     folders = [folder.name for folder in _package_folders() if folder.is_relative_to(tmp_path)]
     assert folders == ["cu13", "cu12"]

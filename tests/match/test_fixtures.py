@@ -25,7 +25,6 @@ HARMLESS = edits("harmless")
 
 KNOWN: dict[str, str] = {
     # name of a mistake: what is found in place of what should be, as `rule impact`, the first two
-    "grid_short": "mask/missing bounds, mask/missing bounds",
     "maximum_not_carried": "arithmetic/reformulated ulp, accumulator/init logic",
     "negative_ids": "mask/changed logic",
     "shift_signed": "mask/extra logic, addressing/index logic",

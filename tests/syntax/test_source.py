@@ -27,7 +27,7 @@ def test_error_shows_the_line_and_a_caret() -> None:
 
 def test_error_without_position() -> None:
     assert str(InputError("cannot be read", "k.mlir")) == "k.mlir: error: cannot be read"
-    assert str(InputError("no input")) == "input: error: no input"
+    assert str(InputError("no input")) == "error: no input"
 
 
 def test_long_lines_are_cut_around_the_caret() -> None:

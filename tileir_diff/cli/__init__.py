@@ -6,5 +6,11 @@ from __future__ import annotations
 def main() -> None:
     """Entry point of the console script."""
     from tileir_diff.cli.app import app
+    from tileir_diff.cli.output import complain
+    from tileir_diff.errors import InputError
 
-    app(prog_name="tileir-diff")
+    try:
+        app(prog_name="tileir-diff")
+    except InputError as error:  # standard output that cannot be written
+        complain(error)
+        raise SystemExit(2) from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tileir_diff.cli.output import emit
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def show(
 
 def _write_graph(file: str, entry: str | None, path: str) -> int:
     from tileir_diff.api import op_graph
-    from tileir_diff.cli.output import complain, emit
-    from tileir_diff.errors import InputError
+    from tileir_diff.cli.output import complain
     from tileir_diff.graph.network import graph_text
 
     try:
@@ -86,7 +86,7 @@ def _check_and_lint(files: tuple[str, ...], format_: str, color: bool) -> int:
     checked = [_lint_file(path) for path in files]
     results = [result for result, _ in checked]
     if format_ == "json":
-        sys.stdout.write(_lint_json(checked))
+        emit(_lint_json(checked), None)
     else:
         for result, found in checked:
             _write_text(result, found, color)
@@ -114,13 +114,13 @@ def _write_text(result: FileResult, found: list[LintFinding], color: bool) -> No
     from tileir_diff.report.text_format import quoted_op
 
     paint = Painter(color)
-    sys.stdout.write(render_text([result], color))
+    emit(render_text([result], color), None)
     for each in found:
         label = paint(each.severity, f"{each.severity}[{each.rule}]")
         head = f"{result.path}:{each.line}:{each.column}: {label}"
         lines = [f"{head}: {each.message}", *quoted_op(each.op, paint)]
         lines += [f"  fix: {each.fix}"] if each.fix else []
-        sys.stdout.write("\n".join(lines) + "\n")
+        emit("\n".join(lines) + "\n", None)
 
 
 def _lint_json(checked: list[tuple[FileResult, list[LintFinding]]]) -> str:

@@ -13,6 +13,10 @@ def emit(text: str, output: str | None) -> None:
     if output is None or output == "-":
         _print(text)
         return
+    output = os.path.realpath(output)  # the target of a link is written, not the link
+    if os.path.exists(output) and not os.path.isfile(output):
+        _write_through(text, output)
+        return
     # Written beside and renamed: whoever waits for the file never sees half of it.
     beside = f"{output}.{os.getpid()}.tmp"
     try:
@@ -26,13 +30,31 @@ def emit(text: str, output: str | None) -> None:
 
 
 def _print(text: str) -> None:
-    """A terminal or a file name may not be able to show every character: that must not lose the report."""
+    """A terminal or a file name may not be able to show every character: that must not lose the report.
+
+    A reader that has seen enough is no failure: the status stays the verdict's.
+    """
     try:
-        sys.stdout.write(text)
-    except UnicodeEncodeError:
-        encoding = sys.stdout.encoding
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    sys.stdout.flush()
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:
+            encoding = sys.stdout.encoding
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except OSError as error:
+        # what is left in the buffer is written again at exit: to where it cannot fail
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise InputError(f"cannot write: {error.strerror}", "<stdout>") from None
+
+
+def _write_through(text: str, output: str) -> None:
+    """A device or a pipe cannot be replaced by a file. Raises InputError if it cannot be written."""
+    try:
+        with open(output, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", output) from None
 
 
 def complain(error: InputError) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from tileir_diff.cli.output import emit
+
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -19,7 +21,7 @@ def rules(format_: str) -> None:
         lint = lint_of(name)
         assert lint is not None  # names come from the table
         lints[PREFIX + name] = (lint.SEVERITY, (lint.__doc__ or "").partition("\n")[0])
-    click.echo(as_json(lints) if format_ == "json" else as_text(lints), nl=False)
+    emit(as_json(lints) if format_ == "json" else as_text(lints), None)
 
 
 @click.command()
@@ -35,7 +37,7 @@ def explain(ctx: click.Context, rule: str) -> None:
         hint = f"; did you mean {' or '.join(close)}?" if close else ";"
         click.echo(f"error: no rule '{rule}'{hint} `tileir-diff rules` lists them", err=True)
         ctx.exit(2)
-    click.echo(text, nl=False)
+    emit(text, None)
 
 
 @click.command()
@@ -48,7 +50,7 @@ def completion(shell: str) -> None:
 
     complete = get_completion_class(shell)
     assert complete is not None  # the choice above holds only what click knows
-    click.echo(complete(app, {}, "tileir-diff", "_TILEIR_DIFF_COMPLETE").source())
+    emit(complete(app, {}, "tileir-diff", "_TILEIR_DIFF_COMPLETE").source() + "\n", None)
 
 
 def _lint_page(rule: str) -> str | None:

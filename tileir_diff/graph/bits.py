@@ -70,6 +70,8 @@ def as_flag(terms: Terms, term: Term) -> Term | None:
     atom = terms.single(term)
     if atom is not None and terms.kind[atom] == "b2i":
         return terms.args[atom][0]
+    if terms.range(term) == (0, 1):
+        return terms.le0(terms.sub(terms.one, term))
     flipped = terms.single(terms.sub(terms.one, term))
     if flipped is not None and terms.kind[flipped] == "b2i":
         return terms.negate(terms.args[flipped][0])
@@ -86,7 +88,7 @@ def shift(ev: Evaluator, op: TileOp) -> None:
         factor = terms.const(1 << amount)
         if op.short == "shli":
             if None not in terms.range(lhs) and amount <= SMALL_SHIFT:
-                ev.set(op, in_width(terms, terms.mul(lhs, factor), bits))
+                ev.set(op, in_width(terms, terms.mul(lhs, factor), bits, op.get("overflow")))
                 return
         elif read_as_signed(terms, op, lhs):
             ev.set(op, terms.floordiv(lhs, factor))
@@ -108,11 +110,21 @@ def exti(ev: Evaluator, op: TileOp) -> None:
         if value is not None:
             ev.set(op, terms.const(value & ((1 << bits) - 1)))
         else:
-            ev.set(op, terms.atom(terms.node("zext", (bits,), (term,))))
+            ev.set(op, _unsigned(terms, term, bits))
         return
     if not fits(terms, term, bits):
         ev.kernel.assume(f"index arithmetic in i{bits} does not wrap before it is widened")
     ev.set(op, term)
+
+
+def _unsigned(terms: Terms, term: Term, bits: int) -> Term:
+    """The pattern of a signed number as an unsigned one."""
+    atom = terms.single(term)
+    if atom is not None and terms.kind[atom] == "wrap" and terms.attr[atom] == (bits,):
+        low, high = terms.range(terms.args[atom][0])
+        if low is not None and low >= 0 and high is not None and high < 1 << bits:
+            return terms.args[atom][0]
+    return terms.atom(terms.node("zext", (bits,), (term,)))
 
 
 def trunci(ev: Evaluator, op: TileOp) -> None:

@@ -11,6 +11,8 @@ from tileir_diff.graph.shapes import linear_index
 from tileir_diff.graph.values import shape_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tileir_diff.dialect.attributes import DenseElements
     from tileir_diff.dialect.types import Scalar
     from tileir_diff.graph.evaluate import Evaluator, Handler
@@ -49,15 +51,31 @@ def constant(ev: Evaluator, op: TileOp) -> None:
 def get_global(ev: Evaluator, op: TileOp) -> None:
     """The address of a global, which is told from others by its content."""
     name = op.get("sym_name") or op.get("name")
-    content: Any = name
     module = ev.entry.parent_op()
     others = module.inner() if isinstance(module, TileOp) else ()
-    for other in others:
-        if other.short == "global" and other.get("sym_name") == name:
-            dense: DenseElements | None = other.get("value")
-            if dense is not None:
-                content = (dense.element.name, dense.bits, dense.shape)
+    content = _contents([other for other in others if other.short == "global"]).get(name, name)
     ev.set(op, ev.terms.atom(ev.terms.node("symbol", (content,), ())))
+
+
+def _contents(globals_: Iterable[TileOp]) -> dict[str, Any]:
+    """By name what a global is told by: its content, and its number among those with the same content.
+
+    Constants of one content have one number: it does not matter which of them is read.
+    """
+    found: dict[str, Any] = {}
+    seen: dict[Any, list[bool]] = {}
+    for other in globals_:
+        dense: DenseElements | None = other.get("value")
+        if dense is None:
+            continue
+        content = (dense.element.name, dense.bits, dense.shape)
+        constant = bool(other.get("constant"))
+        same = seen.setdefault(content, [])
+        if not constant or True not in same:
+            same.append(constant)
+        number = same.index(True) if constant else len(same) - 1
+        found[other.get("sym_name")] = (*content, number)
+    return found
 
 
 HANDLERS: dict[str, Handler] = {

@@ -55,6 +55,7 @@ class Evaluator:
     written    the arrays that the entry writes, by their pointers; ``written_in`` is the same by loop
     stored     how often each array was written so far
     polls      how many loads of each array were not weak so far
+    blocks     by axis what bounds the block's index: at least ``grid``, the number of blocks; None: unknown
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Evaluator:
                 term if isinstance(param.type, Tile) else self._view_parameter(param.type, index)
             )
         self.grid: tuple[int | None, ...] = tuple(grid) if grid is not None else (None, None, None)
+        self.blocks = self.grid
         self.loops: tuple[Loop, ...] = ()
         self.guard = terms.true
         self.live = terms.true

@@ -30,7 +30,8 @@ EQUIVALENCES: dict[str, str] = {
     "additive-zero": "x + 0 is x, and 0 - x is -x (differs in the sign of a zero only)",
     "fma-zero": "fma(a, b, 0) is a * b (differs in the sign of a zero only)",
     "power-of-two-scale": (
-        "a factor 2^k moves through f32 products, quotients and fma (differs below the normal range)"
+        "a factor 2^k, at most 1, moves through f32 products, quotients and fma (differs below the normal "
+        "range, and where a product overflows before it is scaled down)"
     ),
     "flush-with-normal": "flush_to_zero has no effect on a sum with a constant of normal size",
 }
@@ -151,6 +152,12 @@ def _split_scale(terms: Terms, element: str, mods: Any, term: Term) -> tuple[int
     return 0, term
 
 
+def _split_down(terms: Terms, element: str, term: Term) -> tuple[int, Term]:
+    """``term`` as 2^k * rest with k <= 0: a larger factor may overflow where it stands, and stays there."""
+    k, rest = _split_scale(terms, element, (), term)
+    return (k, rest) if k < 0 else (0, term)
+
+
 def _scaled(terms: Terms, element: str, k: int, term: Term) -> Term:
     if k == 0:
         return term
@@ -176,18 +183,26 @@ def _mulf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
             return y
     if not terms.enabled("power-of-two-scale"):
         return None
-    ka, a2 = _split_scale(terms, element, mods, a)
-    kb, b2 = _split_scale(terms, element, mods, b)
-    for x, y in ((a2, b2), (b2, a2)):
+    for x, y in ((a, b), (b, a)):
         k = _power_of_two(terms, x) if element == "f32" else None
         if k is not None and terms.kind[y] != "fc":
-            total = ka + kb + k
-            if -100 <= total <= 100:
-                return _scaled(terms, element, total, y)
-            return None
-    if ka + kb:
-        return _scaled(terms, element, ka + kb, normalise(terms, ("mulf", element, ()), (a2, b2)))
-    return None
+            return _scaled_again(terms, element, k, y)
+    (ka, a), (kb, b) = (_split_down(terms, element, factor) for factor in (a, b))
+    if ka + kb < -100 or ka + kb == 0:
+        return None
+    return _scaled(terms, element, ka + kb, normalise(terms, ("mulf", element, ()), (a, b)))
+
+
+def _scaled_again(terms: Terms, element: str, k: int, term: Term) -> Term | None:
+    """``term * 2^k``, with the factor that ``term`` has already: they join unless it may overflow first."""
+    inner, rest = _split_scale(terms, element, (), term)
+    if inner > 0 > k:
+        inner, rest = 0, term
+    if not -100 <= inner + k <= 100:
+        return None
+    if inner:
+        terms.note("power-of-two-scale")
+    return _scaled(terms, element, inner + k, rest)
 
 
 def _divf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
@@ -216,6 +231,7 @@ def _fma(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term 
     (a, neg_a), (b, neg_b) = (_strip_negation(terms, arg) for arg in args[:2])
     c = args[2]
     negative = neg_a != neg_b
+    moves = terms.enabled("power-of-two-scale")
     if not mods:
         if constant_of(terms, c) == 0 and terms.enabled("fma-zero"):
             terms.note("fma-zero")
@@ -223,13 +239,14 @@ def _fma(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term 
             return negate(terms, element, product) if negative else product
         for x, y in ((a, b), (b, a)):
             k = _power_of_two(terms, x)
-            if k == 0 or (k is not None and element == "f32" and terms.enabled("power-of-two-scale")):
+            if k == 0 or (k is not None and k < 0 and element == "f32" and moves):
+                if k:
+                    terms.note("power-of-two-scale")
                 product = normalise(terms, ("mulf", element, ()), (x, y))
                 product = negate(terms, element, product) if negative else product
                 return normalise(terms, ("addf", element, ()), (product, c))
-        ka, a2 = _split_scale(terms, element, mods, a)
-        kb, b2 = _split_scale(terms, element, mods, b)
-        if ka + kb and terms.enabled("power-of-two-scale") and -100 <= ka + kb <= 100:
+        (ka, a2), (kb, b2) = (_split_down(terms, element, factor) for factor in (a, b))
+        if moves and -100 <= ka + kb < 0:
             # keep the factor on the smaller operand, so that its place does not matter
             first, second = sorted((a2, b2))
             a, b = _scaled(terms, element, ka + kb, first), second

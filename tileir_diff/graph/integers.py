@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.modifiers import modifiers
-from tileir_diff.graph.values import element_bits, is_bool, operand, signed_range
+from tileir_diff.graph.values import element_bits, is_bool, operand, shape_of, signed_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,10 @@ INDEX_ATOMS = frozenset(
     ]
 )
 INDEX_SYMBOLS = frozenset(["arg", "block", "grid", "lane", "iter", "carry"])
+INDEX_BITS = 32
+"""Index arithmetic is done in integers of so many bits or more: narrower ones may wrap."""
+DIVISORS = "sizes and tile counts that index arithmetic divides by are positive"
+NO_SIGNED_WRAP = ("nsw", "nw")
 HASH_FACTOR = 1 << 16
 """A constant factor from here on is hash arithmetic, which wraps on purpose; below is index arithmetic."""
 
@@ -56,12 +60,13 @@ def wrapped(terms: Terms, term: Term, bits: int) -> Term:
     return term if fits(terms, term, bits) else terms.wrap(bits, term)
 
 
-def in_width(terms: Terms, term: Term, bits: int) -> Term:
-    """A result that wraps where it must: constants, and data whose range is wider than the type.
+def in_width(terms: Terms, term: Term, bits: int, overflow: str | None = None) -> Term:
+    """A result that wraps where it must: constants, narrow integers, and data with a range beyond the type.
 
     Index arithmetic is taken not to wrap; where that is used, when the value is widened, it is said.
     """
-    if terms.value(term) is None and index_like(terms, term):
+    wide = bits >= INDEX_BITS or overflow in NO_SIGNED_WRAP
+    if wide and terms.value(term) is None and index_like(terms, term):
         return term
     return wrapped(terms, term, bits)
 
@@ -72,7 +77,9 @@ def read_as_signed(terms: Terms, op: TileOp, *values: Term) -> bool:
 
 
 def opaque(ev: Evaluator, op: TileOp, args: Sequence[Term]) -> Term:
-    """The op on these arguments without a meaning of its own, as an atom."""
+    """The op on these arguments without a meaning of its own, as an atom or a predicate."""
+    if is_bool(op.results[0]):
+        return ev.terms.node("bool_op", (op.short, *modifiers(op)), args)
     attr = (element_bits(op.results[0]), op.short, *modifiers(op))
     return ev.terms.atom(ev.terms.node("iop", attr, args))
 
@@ -98,22 +105,57 @@ def arithmetic(ev: Evaluator, op: TileOp) -> None:
             term = terms.mul(lhs, rhs)
             if any(abs(terms.value(side) or 0) >= HASH_FACTOR for side in (lhs, rhs)):
                 term = wrapped(terms, term, bits)
-    ev.set(op, in_width(terms, term, bits))
+    ev.set(op, in_width(terms, term, bits, op.get("overflow")))
 
 
 def negi(ev: Evaluator, op: TileOp) -> None:
-    term = ev.terms.scale(ev.operand(op, "source"), -1)
-    ev.set(op, in_width(ev.terms, term, element_bits(op.results[0])))
+    source = ev.operand(op, "source")
+    if is_bool(op.results[0]):
+        ev.set(op, source)  # modulo 2 a bit is its own negative
+        return
+    term = ev.terms.scale(source, -1)
+    ev.set(op, in_width(ev.terms, term, element_bits(op.results[0]), op.get("overflow")))
+
+
+def iota(ev: Evaluator, op: TileOp) -> None:
+    """The lane, modulo the width of the type."""
+    terms = ev.terms
+    result = op.results[0]
+    lane = terms.lane(0, shape_of(result)[0])
+    if is_bool(result):
+        ev.set(op, terms.eq0(terms.sub(terms.mod(lane, terms.const(2)), terms.one)))
+    else:
+        ev.set(op, wrapped(terms, lane, element_bits(result)))
+
+
+def mulhii(ev: Evaluator, op: TileOp) -> None:
+    """The high half of the unsigned product."""
+    terms = ev.terms
+    factors = sides(ev, op)
+    if is_bool(op.results[0]):
+        ev.set(op, terms.false)
+        return
+    first, second = (terms.value(factor) for factor in factors)
+    if first is None or second is None:
+        ev.set(op, opaque(ev, op, sorted(factors)))
+        return
+    bits = element_bits(op.results[0])
+    modulus = 1 << bits
+    ev.set(op, terms.wrap(bits, terms.const((first % modulus) * (second % modulus) >> bits)))
 
 
 def absi(ev: Evaluator, op: TileOp) -> None:
     source = ev.operand(op, "source")
-    ev.set(op, source if ev.terms.nonneg(source) else opaque(ev, op, (source,)))
+    same = is_bool(op.results[0]) or ev.terms.nonneg(source)
+    ev.set(op, source if same else opaque(ev, op, (source,)))
 
 
 def divi(ev: Evaluator, op: TileOp) -> None:
     terms = ev.terms
     num, den = sides(ev, op)
+    if is_bool(op.results[0]):
+        ev.set(op, opaque(ev, op, (num, den)))
+        return
     _take_as_positive(ev, den)
     rounding = op.get("rounding")
     if not read_as_signed(terms, op, num, den):
@@ -130,6 +172,9 @@ def divi(ev: Evaluator, op: TileOp) -> None:
 def remi(ev: Evaluator, op: TileOp) -> None:
     terms = ev.terms
     num, den = sides(ev, op)
+    if is_bool(op.results[0]):
+        ev.set(op, opaque(ev, op, (num, den)))
+        return
     _take_as_positive(ev, den)
     if not read_as_signed(terms, op, num, den):
         ev.set(op, opaque(ev, op, (num, den)))
@@ -143,15 +188,26 @@ def remi(ev: Evaluator, op: TileOp) -> None:
 def _take_as_positive(ev: Evaluator, divisor: Term) -> None:
     """A divisor built from sizes and block indices is a tile count: taken as positive, and said so."""
     terms = ev.terms
-    if terms.value(divisor) is not None or terms.positive(divisor) or not index_like(terms, divisor):
-        return
-    terms.assume_range(divisor, 1, None)
-    ev.kernel.assume("sizes and tile counts that index arithmetic divides by are positive")
+    if terms.value(divisor) is None and not terms.positive(divisor) and index_like(terms, divisor):
+        terms.assume_range(divisor, 1, None)
+        terms.assumed |= terms.symbols[divisor]
+    _say_what_is_assumed(ev, divisor)
+
+
+def _say_what_is_assumed(ev: Evaluator, *values: Term) -> None:
+    """Values that were taken as positive may be known since another evaluation: it is said in each."""
+    if any(ev.terms.symbols[value] & ev.terms.assumed for value in values):
+        ev.kernel.assume(DIVISORS)
 
 
 def extreme(ev: Evaluator, op: TileOp) -> None:
     """`maxi` and `mini`."""
     lhs, rhs = sides(ev, op)
+    if is_bool(op.results[0]):
+        both = (op.short == "mini") != (op.get("signed") == "signed")  # a set bit is -1 as a signed number
+        ev.set(op, (ev.terms.conjunction if both else ev.terms.disjunction)((lhs, rhs)))
+        return
+    _say_what_is_assumed(ev, lhs, rhs)
     if not read_as_signed(ev.terms, op, lhs, rhs):
         ev.set(op, opaque(ev, op, sorted((lhs, rhs))))
         return
@@ -164,6 +220,7 @@ def cmpi(ev: Evaluator, op: TileOp) -> None:
     lhs, rhs = sides(ev, op)
     predicate: str = op.get("predicate")
     value = operand(op, "lhs")
+    _say_what_is_assumed(ev, lhs, rhs)
     if is_bool(value):
         ev.set(op, _compare_bools(terms, op, lhs, rhs))
     elif predicate in ("equal", "not_equal") or read_as_signed(terms, op, lhs, rhs):
@@ -196,8 +253,10 @@ HANDLERS: dict[str, Handler] = {
     "addi": arithmetic,
     "cmpi": cmpi,
     "divi": divi,
+    "iota": iota,
     "maxi": extreme,
     "mini": extreme,
+    "mulhii": mulhii,
     "muli": arithmetic,
     "negi": negi,
     "remi": remi,

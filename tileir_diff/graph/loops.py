@@ -149,7 +149,9 @@ def _exits_of_body(ev: Evaluator, block: Block, loop: Loop) -> list[Exit]:
     kind, values = ev.block(block)
     exits = ev.exits.pop()
     if kind in ("continue", "end", "break"):
-        exits.append(Exit("break" if kind == "break" else "continue", ev.live, values, len(ev.kernel.effects)))
+        exits.append(
+            Exit("break" if kind == "break" else "continue", ev.live, values, len(ev.kernel.effects))
+        )
     ev.loops, ev.guard, ev.live = outer
     for base, count in ev.stored.items():
         if count > stored_before.get(base, 0):

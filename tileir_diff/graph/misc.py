@@ -30,7 +30,8 @@ def get_tile_block_id(ev: Evaluator, op: TileOp) -> None:
             ev.set(op, terms.zero, axis)
             continue
         leaf = terms.leaf("block", axis)
-        terms.ranges[leaf] = (0, (size if size is not None else GRID_MAX[axis]) - 1)
+        bound = ev.blocks[axis]
+        terms.ranges[leaf] = (0, (bound if bound is not None else GRID_MAX[axis]) - 1)
         ev.set(op, terms.atom(leaf), axis)
 
 

@@ -40,8 +40,8 @@ def bits(orders: range) -> int:
 class TokenOrder:
     """Order by tokens, as bit sets over ``Effect.order``.
 
-    A merge orders an effect before what follows only where each of its ways does, or the effect is not carried
-    out on that way. ``extra``: more effects that come before an effect, by its order.
+    A merge orders an effect before what follows only where each of its ways does, or where the effect is not
+    carried out on that way. ``extra``: more effects that come before an effect, by its order.
     """
 
     def __init__(self, kernel: Kernel, extra: Mapping[int, Iterable[int]] | None = None) -> None:

@@ -8,13 +8,25 @@ from typing import TYPE_CHECKING
 from tileir_diff.graph.arithmetic import Arithmetic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from tileir_diff.graph.store import Mono, Term
 
 
+MAX_COMPARED = 64
+"""With more parts than this, a conjunction or disjunction does not compare each with each other one."""
+
+
 class Predicates(Arithmetic):
     """Constructors of boolean terms."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._negations: dict[Term, Term] = {}
+
+    def forget_ranges(self) -> None:
+        super().forget_ranges()
+        self._negations.clear()
 
     def bool_const(self, value: bool) -> Term:
         return self.true if value else self.false
@@ -131,6 +143,27 @@ class Predicates(Arithmetic):
     # ---- connectives -------------------------------------------------------------------------------------
 
     def negate(self, term: Term) -> Term:
+        known = self._negations
+        if term not in known:
+            for part in self.nested(term, known):
+                known[part] = self._negation(part)
+        return known[term]
+
+    def nested(self, term: Term, known: Collection[Term]) -> Iterator[Term]:
+        """The parts of nested connectives that are not yet known, innermost first; each becomes known."""
+        stack = [term]
+        while stack:
+            top = stack[-1]
+            parts = self.args[top] if self.kind[top] in ("and", "or") and top not in known else ()
+            waiting = [part for part in parts if part not in known]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            if top not in known:
+                yield top
+
+    def _negation(self, term: Term) -> Term:
         if term == self.true:
             return self.false
         if term == self.false:
@@ -166,7 +199,9 @@ class Predicates(Arithmetic):
             else:
                 flat[item] = None
         if len(flat) > 1:
-            kept = [item for item in flat if not self._absorbed(kind, item, flat)]
+            kept = list(flat)
+            if len(flat) <= MAX_COMPARED:
+                kept = [item for item in flat if not self._absorbed(kind, item, flat)]
             if any(self.negate(item) in flat for item in kept):
                 return settling
         else:
@@ -225,6 +260,10 @@ class Predicates(Arithmetic):
             return self.zero
         if self.kind[term] == "not":
             return self.sub(self.one, self.b2i(self.args[term][0]))
+        if self.kind[term] == "le":
+            number = self.sub(self.one, self.args[term][0])
+            if self.range(number) == (0, 1):
+                return number  # it is 1 where it is at least 1
         return self.atom(self._node("b2i", None, (term,)))
 
     # ---- implication -------------------------------------------------------------------------------------
@@ -243,19 +282,29 @@ class Predicates(Arithmetic):
         high = self.range(self.sub(self.args[b][0], self.args[a][0]))[1]
         return high is not None and high <= 0
 
-    def implies(self, guards: Iterable[Term], goal: Term) -> bool:
-        """Whether the conjunction of ``guards`` settles ``goal``; incomplete."""
+    def implies(self, guards: Collection[Term], goal: Term, memo: dict[Term, bool] | None = None) -> bool:
+        """Whether the conjunction of ``guards`` settles ``goal``; incomplete.
+
+        ``memo`` may be shared between calls with the same guards.
+        """
         if goal == self.true:
             return True
+        memo = {} if memo is None else memo
+        known = memo.get(goal)
+        if known is None:
+            known = memo[goal] = self._implied(guards, goal, memo)
+        return known
+
+    def _implied(self, guards: Collection[Term], goal: Term, memo: dict[Term, bool]) -> bool:
         kind = self.kind[goal]
         if kind == "and":
-            return all(self.implies(guards, arg) for arg in self.args[goal])
+            return all(self.implies(guards, arg, memo) for arg in self.args[goal])
         for guard in guards:
             if guard == goal:
                 return True
             if kind == "le" and self.kind[guard] == "le" and self._inequality_implies(guard, goal):
                 return True
-        return kind == "or" and any(self.implies(guards, arg) for arg in self.args[goal])
+        return kind == "or" and any(self.implies(guards, arg, memo) for arg in self.args[goal])
 
     def conjuncts(self, term: Term) -> tuple[Term, ...]:
         """The parts of a predicate that all hold where it does."""

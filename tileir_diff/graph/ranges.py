@@ -10,12 +10,14 @@ UNBOUNDED: Range = (None, None)
 class Ranges(Store):
     """A store that knows bounds of its integer terms.
 
-    facts   assumed bounds of polynomials, by ``_fact_key``
+    facts    assumed bounds of polynomials, by ``_fact_key``
+    assumed  the symbols of divisors that were taken as positive
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.facts: dict[Items, Range] = {}
+        self.assumed: frozenset[Term] = frozenset()
         self._range_cache: dict[Term, Range] = {}
 
     def positive(self, term: Term) -> bool:

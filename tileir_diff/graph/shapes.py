@@ -113,16 +113,11 @@ def cat(ev: Evaluator, op: TileOp) -> None:
     ev.set(op, terms.ite(in_left, left, right, sort_of(op.results[0])))
 
 
-def iota(ev: Evaluator, op: TileOp) -> None:
-    ev.set(op, ev.terms.lane(0, shape_of(op.results[0])[0]))
-
-
 HANDLERS: dict[str, Handler] = {
     "broadcast": broadcast,
     "cat": cat,
     "extract": extract,
     "insert": insert,
-    "iota": iota,
     "permute": permute,
     "reshape": reshape,
 }

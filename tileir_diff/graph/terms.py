@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mono", "Range", "Term", "Terms"]
 
-COMMUTATIVE_INT = frozenset({"andi", "ori", "xori", "maxi", "mini"})
+COMMUTATIVE_INT = frozenset({"andi", "ori", "xori", "maxi", "mini", "mulhii"})
 UNDER_BUDGET = 4000
 """How many nodes a simplification under guards may visit before the term is left as it is."""
 
@@ -138,6 +138,8 @@ class Terms(Predicates):
             return term
         symbols = frozenset[Term]().union(*(self.symbols[guard] for guard in guards))
         memo: dict[Term, Term] = {}
+        implied: dict[Term, bool] = {}
+        settled: dict[Term, Term] = {}
         stack = [term]
         while stack:
             if len(memo) > UNDER_BUDGET:
@@ -152,7 +154,9 @@ class Terms(Predicates):
                 stack.pop()
                 continue
             if self.kind[node] in ("le", "eq", "not", "and", "or"):
-                memo[node] = self._settle(node, guards)
+                for part in self.nested(node, settled):
+                    self._settle(part, guards, implied, settled)
+                memo[node] = settled[node]
                 stack.pop()
                 continue
             waiting = [arg for arg in args if arg not in memo]
@@ -163,17 +167,27 @@ class Terms(Predicates):
             stack.pop()
         return memo[term]
 
-    def _settle(self, predicate: Term, guards: tuple[Term, ...]) -> Term:
-        if self.implies(guards, predicate):
+    def _settle(
+        self, predicate: Term, guards: tuple[Term, ...], implied: dict[Term, bool], memo: dict[Term, Term]
+    ) -> Term:
+        """The predicate where the guards hold. ``implied`` and ``memo`` belong to the guards."""
+        found = memo.get(predicate)
+        if found is None:
+            found = memo[predicate] = self._settled(predicate, guards, implied, memo)
+        return found
+
+    def _settled(
+        self, predicate: Term, guards: tuple[Term, ...], implied: dict[Term, bool], memo: dict[Term, Term]
+    ) -> Term:
+        if self.implies(guards, predicate, implied):
             return self.true
-        if self.implies(guards, self.negate(predicate)):
+        if self.implies(guards, self.negate(predicate), implied):
             return self.false
         kind = self.kind[predicate]
-        if kind == "and":
-            return self.conjunction([self._settle(arg, guards) for arg in self.args[predicate]])
-        if kind == "or":
-            return self.disjunction([self._settle(arg, guards) for arg in self.args[predicate]])
-        return predicate
+        if kind not in ("and", "or"):
+            return predicate
+        parts = [self._settle(arg, guards, implied, memo) for arg in self.args[predicate]]
+        return self.conjunction(parts) if kind == "and" else self.disjunction(parts)
 
     def _rebuilt(self, node: Term, args: tuple[Term, ...]) -> Term:
         """The same node on other arguments, with the old one's origin."""

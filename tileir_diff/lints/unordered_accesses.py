@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from xdsl.ir import Region
 
     from tileir_diff.dialect.ir import TileOp
-    from tileir_diff.graph.kernel import Effect, Kernel
+    from tileir_diff.graph.kernel import Effect
     from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.lints.facts import EntryFacts
 

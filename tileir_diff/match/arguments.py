@@ -263,6 +263,8 @@ class Unifier:
                 work.extend(self._through(x, y))
                 continue
             args_x, args_y = terms.args[x], terms.args[y]
+            if kx == "le" and self._place(args_x[0]) != self._place(args_y[0]):
+                continue  # bounds of different things, or one that a known size made coarser
             if kx in ("and", "or"):
                 work.extend(self._sets(args_x, args_y))
             elif len(args_x) == len(args_y):
@@ -270,6 +272,15 @@ class Unifier:
                 if self._crossed(x, y):
                     order[:2] = order[1], order[0]
                 work.extend(reversed(list(zip(args_x, order, strict=True))))
+
+    def _place(self, poly: Term) -> dict[Mono, int]:
+        """The part of a coordinate that blocks and lanes make."""
+        terms = self.terms
+        return {
+            mono: coef
+            for mono, coef in terms.poly(poly).items()
+            if mono and all(terms.kind[atom] in ("block", "lane") for atom in mono)
+        }
 
     def _crossed(self, x: Term, y: Term) -> bool:
         """Whether the first two operands of a commutative op look exchanged."""

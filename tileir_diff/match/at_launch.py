@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.errors import InputError
-from tileir_diff.match.arguments import Binding
+from tileir_diff.match.arguments import Binding, is_pointer
 from tileir_diff.match.entries import symbol
 from tileir_diff.match.scalars import scalar
 
@@ -22,8 +22,8 @@ def launch_binding(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, launch: L
 
     Raises InputError where the number of arguments does not fit an entry.
     """
-    ref = _launch_terms(terms, ref_entry, launch.reference)
-    gen = _launch_terms(terms, gen_entry, launch.generated)
+    ref = _launch_terms(terms, ref_entry, launch.reference, launch.source)
+    gen = _launch_terms(terms, gen_entry, launch.generated, launch.source)
     if ref is None or gen is None:
         return None
     binding = Binding(list(gen), list(ref))
@@ -58,22 +58,28 @@ def _pair_scalars(
         binding.how[index] = "role"
 
 
-def _launch_terms(terms: Terms, entry: TileOp, side: SideLaunch) -> list[Term | None] | None:
-    """Terms for the parameters of one side; None when the launch gives no arguments."""
+def _launch_terms(terms: Terms, entry: TileOp, side: SideLaunch, source: str) -> list[Term | None] | None:
+    """Terms for the parameters of one side; None unless the launch names all arrays."""
     if side.args is None:
         return None
     params = entry.regions[0].block.args
     if len(side.args) != len(params):
         raise InputError(
-            f"the launch gives {len(side.args)} arguments for @{symbol(entry)}, which has {len(params)}"
+            f"the launch gives {len(side.args)} arguments for @{symbol(entry)}, which has {len(params)}",
+            source,
         )
+    if any(value is None and is_pointer(param) for param, value in zip(params, side.args, strict=True)):
+        return None  # which array it is has to be found out
     result: list[Term | None] = []
     for index, (param, value) in enumerate(zip(params, side.args, strict=True)):
+        where = f"argument {index} of @{symbol(entry)}"
         if value is not None and value.is_pointer:
+            if not is_pointer(param):
+                raise InputError(f"{where} is a {param.type}; an array does not fit it", source)
             name = value.value if value.value is not None else f"null{index}"
             result.append(terms.atom(terms.leaf("arg", "array", name)))
         elif value is None or value.value is None or isinstance(value.value, str):
             result.append(None)
         else:
-            result.append(scalar(terms, param, value.value))
+            result.append(scalar(terms, param, value.value, where, source))
     return result

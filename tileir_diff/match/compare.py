@@ -30,8 +30,6 @@ def compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -
             continue
         result.pairs.append((symbol(ref_entry), symbol(gen_entry), similarity(ref_entry, gen_entry)))
         _add(result, compare_entries(ref_entry, gen_entry, options))
-    for side, module in (("reference", reference), ("generated", generated)):
-        result.assumptions.extend(f"{side}: {note}" for note in module.approximations)
     return result
 
 
@@ -39,6 +37,8 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     """Evaluate, match and explain one pair of entries. Raises InputError as ``compare``."""
     from tileir_diff.match.at_launch import launch_binding
     from tileir_diff.match.beyond_launch import beyond_launch
+    from tileir_diff.match.grids import grid_sizes
+    from tileir_diff.match.shared_facts import shared_facts
 
     launch = options.launch
     terms = Terms(options.disabled_equivalences)
@@ -46,12 +46,15 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
         return explain(search(terms, ref_entry, gen_entry, options))
     binding = launch_binding(terms, ref_entry, gen_entry, launch)
     if binding is None:
-        result = explain(search(terms, ref_entry, gen_entry, options))
         _check_names(ref_entry, gen_entry, launch)
+        shared = options._replace(launch=shared_facts(ref_entry, gen_entry, options, launch))
+        result = explain(search(terms, ref_entry, gen_entry, shared))
         result.assumptions.append(f"the launch facts given hold: {launch.source}")
         return result
     grids = launch.reference.grid, launch.generated.grid
-    result = explain(evaluate(terms, ref_entry, gen_entry, binding, *grids))
+    attempt = evaluate(terms, ref_entry, gen_entry, binding, *grids)
+    result = explain(attempt)
+    result.differences.extend(grid_sizes(attempt, *grids))
     beyond_launch(ref_entry, gen_entry, options, result)
     return result
 
@@ -64,7 +67,7 @@ def _check_names(ref_entry: TileOp, gen_entry: TileOp, launch: Launch) -> None:
     sides = (ref_entry, launch.reference), (gen_entry, launch.generated)
     for name in dict.fromkeys((*launch.reference.named, *launch.generated.named)):
         if not any(name in side.named and argument_index(entry, name) is not None for entry, side in sides):
-            raise InputError(f"--launch {name}=...: neither entry has an argument '{name}'")
+            raise InputError(f"{name}=...: neither entry has an argument '{name}'", "--launch")
 
 
 def _add(result: Comparison, entry: EntryResult) -> None:

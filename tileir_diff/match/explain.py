@@ -16,6 +16,7 @@ from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.search import front_end
 from tileir_diff.match.sites import defining_op, is_used, site
 from tileir_diff.match.tokens import lost_orders
+from tileir_diff.match.view_sizes import view_sizes
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
@@ -59,6 +60,7 @@ def explain(attempt: Attempt) -> EntryResult:
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
     found.extend(_dead_loads(blame, attempt))
+    found.extend(view_sizes(blame, attempt))
     found.extend(_hints(blame, attempt))
     specialises = front_end(generated) == "cuTile Rust"
     promises, obligations = compare_promises(reference, generated, blame.make, specialises, blame.settled)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 AXES = ("x", "y", "z")
 INTEGER_KINDS = frozenset({"i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
+BOOL_KINDS = frozenset({"i1", "i8", "u8"})
+"""Integer kinds that take true and false: a C++ bool is an i8."""
 FLOAT_KINDS = frozenset({"f16", "bf16", "f32", "f64"})
 
 Grid = tuple[int | None, int | None, int | None]
@@ -218,7 +220,8 @@ def _value(data: object, where: str, path: str) -> ArgValue | None:
         if value is not None and not isinstance(value, str):
             raise InputError(f"'{where}': a pointer is an array's name or null", path)
         return ArgValue(kind, value)
-    if kind in INTEGER_KINDS and isinstance(value, int):
+    truth = isinstance(value, bool)
+    if kind in INTEGER_KINDS and isinstance(value, int) and (kind in BOOL_KINDS or not truth):
         return ArgValue(kind, int(value))
     if kind in FLOAT_KINDS:
         number = (

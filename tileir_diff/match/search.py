@@ -25,6 +25,7 @@ MAX_CANDIDATES = 6
 MAX_GUESSES = 25
 MAX_OPEN_SCALARS = 3
 MAX_ROUNDS = 6
+OWN_BOUNDS = frozenset({"lane", "bound", "iter", "it", "carry", "carry_lane", "block", "grid", "arg"})
 UNKNOWN_GRID: tuple[int | None, ...] = (None, None, None)
 
 
@@ -63,12 +64,21 @@ def evaluate(
 ) -> Attempt:
     """Evaluate both entries under ``binding``, and match their effects."""
     ref_grid = [binding.grid.get(axis, size) for axis, size in enumerate(ref_grid)]
-    reference = Evaluator(ref_entry, terms, 0, binding.reference, ref_grid)
-    generated = Evaluator(gen_entry, terms, 1, binding.generated, gen_grid)
-    # what one side promises about a shared parameter holds on the other side too
-    reference.learn_facts()
-    generated.learn_facts()
-    ref_kernel, gen_kernel = reference.run(), generated.run()
+
+    def run() -> tuple[Kernel, Kernel]:
+        reference = Evaluator(ref_entry, terms, 0, binding.reference, ref_grid)
+        generated = Evaluator(gen_entry, terms, 1, binding.generated, gen_grid)
+        # one symbol stands for the block's index on both sides
+        reference.blocks = generated.blocks = tuple(map(_larger, ref_grid, gen_grid))
+        # what one side promises about a shared parameter holds on the other side too
+        reference.learn_facts()
+        generated.learn_facts()
+        return reference.run(), generated.run()
+
+    known = _knowledge(terms)
+    ref_kernel, gen_kernel = run()
+    if _knowledge(terms) != known:
+        ref_kernel, gen_kernel = run()  # what was learnt on the way holds from the start
     if front_end(ref_kernel) == front_end(gen_kernel) or (None not in ref_grid and None not in gen_grid):
         match = match_effects(ref_kernel, gen_kernel)
     else:
@@ -77,6 +87,16 @@ def evaluate(
         lone = arguments.size_leaves(ref_kernel, lambda index: index not in taken)
         match = match_effects(ref_kernel, gen_kernel, sizes, lone)
     return Attempt(ref_kernel, gen_kernel, binding, match)
+
+
+def _knowledge(terms: Terms) -> tuple[object, object]:
+    """What is taken as true of values, but for the bounds that come with a symbol."""
+    kept = {term: bounds for term, bounds in terms.ranges.items() if terms.kind[term] not in OWN_BOUNDS}
+    return dict(terms.facts), kept
+
+
+def _larger(left: int | None, right: int | None) -> int | None:
+    return None if left is None or right is None else max(left, right)
 
 
 def search(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions) -> Attempt:
@@ -92,9 +112,7 @@ def search(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: CompareO
     _bind_named(terms, ref_entry, known, ref_launch)
     reference = Evaluator(ref_entry, terms, 0, known, ref_grid)
     generated = Evaluator(gen_entry, terms, 1, None, gen_grid)
-    reference.learn_facts()
-    generated.learn_facts()
-    kernels = reference.run(), generated.run()
+    kernels = reference.kernel, generated.kernel
 
     def trial(binding: Binding) -> Attempt:
         pairs = zip(binding.reference, known, strict=True)
@@ -105,7 +123,12 @@ def search(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: CompareO
     if options.args is not None:
         return trial(arguments.given(*kernels, options.args))
     straight = arguments.positional(*kernels)
-    candidates = arguments.pointer_bindings(*kernels) if straight is None else [straight]
+    if straight is None:
+        reference.learn_facts()
+        generated.learn_facts()
+        candidates = arguments.pointer_bindings(reference.run(), generated.run())
+    else:
+        candidates = [straight]
     best = _refined(trial(candidates[0]), trial)  # there is at least one: the one without pointers
     for candidate in candidates[1:MAX_CANDIDATES]:
         if best.equal:
@@ -125,7 +148,8 @@ def _bind_named(terms: Terms, entry: TileOp, binding: list[Term | None], launch:
     for name, value in launch.named.items():
         index = argument_index(entry, name)
         if index is not None:
-            term = scalar(terms, entry.regions[0].block.args[index], value)
+            param = entry.regions[0].block.args[index]
+            term = scalar(terms, param, value, f"the argument {name}", "--launch")
             binding[index] = binding[index] if term is None else term
 
 

@@ -35,8 +35,7 @@ def lost_orders(
         for group in groups
         for later in group
         for earlier in group
-        if _matters(earlier.reference.effect, later.reference.effect, anchors)
-        and orders.lost(earlier, later)
+        if _matters(earlier.reference.effect, later.reference.effect, anchors) and orders.lost(earlier, later)
     ]
 
 
@@ -59,7 +58,7 @@ def _groups(match: EffectMatch) -> tuple[list[list[EffectPair]], frozenset[int]]
 
 
 def _matters(earlier: Effect, later: Effect, anchors: frozenset[int]) -> bool:
-    """Whether the order of two accesses can be seen: one writes to the array of the other, or synchronises."""
+    """Whether the order of two accesses is seen: one writes to the array of the other, or synchronises."""
     if anchors & {earlier.order, later.order}:
         return True
     return earlier.base == later.base and bool({earlier.kind, later.kind} & WRITES)
@@ -149,7 +148,9 @@ def _same_edges(reference: Kernel, generated: Kernel, match: EffectMatch) -> boo
     return all(
         effect.order in partner and kept(effect.after, after[partner[effect.order]])
         for effect in reference.effects
-    ) and all(_same_merge(merge, generated.merges[number], kept) for number, merge in reference.merges.items())
+    ) and all(
+        _same_merge(merge, generated.merges[number], kept) for number, merge in reference.merges.items()
+    )
 
 
 def _same_merge(

@@ -90,9 +90,11 @@ def show_command(
     except InputError as error:
         print(error, file=sys.stderr)
         return 2
+    from tileir_diff.cli.output import emit
+
     if format == "json":
-        sys.stdout.write(json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        emit(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", None)
         return 0
     chosen = wants_color(color, sys.stdout, os.environ) if isinstance(color, str) else color
-    sys.stdout.write(render(summary, Painter(chosen)))
+    emit(render(summary, Painter(chosen)), None)
     return 0

@@ -86,9 +86,14 @@ def producer_line(text: str) -> str:
 
 
 def parse_front_end(text: str) -> FrontEnd:
-    """`NAME[@VERSION]`, as `--front-end` takes it."""
-    name, _, version = text.partition("@")
-    return FrontEnd(name.strip(), version.strip())
+    """`NAME[@VERSION]`, as `--front-end` takes it. Raises InputError for a name that is not known."""
+    name, _, version = (part.strip() for part in text.partition("@"))
+    known = sorted({name for _, name in PRODUCERS})
+    if name not in known:
+        from tileir_diff.errors import InputError
+
+        raise InputError(f"no front end '{name}'; there are {', '.join(known)}", "--front-end")
+    return FrontEnd(name, version)
 
 
 def version_key(version: str) -> tuple[int, ...]:

@@ -1,0 +1,73 @@
+"""Where reports go: files, links, devices, pipes that close early and disks that are full."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+KERNEL = str(ROOT / "fixtures" / "kernels" / "vector_add" / "py.g.mlir")
+WRONG = str(ROOT / "fixtures" / "mistakes" / "store_mask_lost" / "gen.g.mlir")
+COMMAND = [sys.executable, "-m", "tileir_diff"]
+
+
+def status(*arguments: str, stdout: int) -> tuple[int, str]:
+    done = subprocess.run(
+        [*COMMAND, *arguments], cwd=ROOT, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((KERNEL, KERNEL), 0),
+        ((KERNEL, WRONG), 1),
+        (("check", KERNEL), 0),
+        (("show", KERNEL), 0),
+        (("rules",), 0),
+    ],
+)
+def test_a_reader_that_leaves_does_not_change_the_status(arguments: tuple[str, ...], expected: int) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    assert status(*arguments, stdout=writer) == (expected, "")
+    os.close(writer)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "arguments",
+    [(KERNEL, WRONG), (KERNEL, KERNEL, "-o", "/dev/full"), ("check", KERNEL), ("show", KERNEL), ("rules",)],
+)
+def test_a_full_disk_is_one_message(arguments: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        code, message = status(*arguments, stdout=full.fileno())
+    assert code == 2
+    assert message.count("\n") == 1
+    assert "cannot write: No space left" in message
+
+
+def test_a_pipe_is_written_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    assert status(KERNEL, KERNEL, "-o", str(pipe), stdout=subprocess.DEVNULL) == (0, "")
+    reader.join(timeout=30)
+    assert pipe.is_fifo()
+    assert read[0].endswith("VERDICT: PASS\n")
+
+
+def test_the_target_of_a_link_is_written(tmp_path: Path) -> None:
+    link, target = tmp_path / "link", tmp_path / "report.txt"
+    link.symlink_to(target)
+    assert status(KERNEL, KERNEL, "-o", str(link), stdout=subprocess.DEVNULL) == (0, "")
+    assert link.is_symlink()
+    assert target.read_text().endswith("VERDICT: PASS\n")

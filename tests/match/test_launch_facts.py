@@ -1,0 +1,128 @@
+"""Launches: grids of different sizes, values that do not fit, numbers given for one side only."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.match.snippets import LOAD, PARAMETERS, STORE, compared, kernel
+from tileir_diff.dialect import parse_file
+from tileir_diff.errors import InputError
+from tileir_diff.match.compare import compare
+from tileir_diff.match.launch import ArgValue, Launch, SideLaunch, parse_launch
+from tileir_diff.match.model import CompareOptions
+
+KERNELS = Path(__file__).parents[2] / "fixtures" / "kernels"
+COPY = kernel(f"{LOAD}\n{STORE.replace('%w', '%v')}")
+LOOPING = kernel(
+    """%gx, %gy, %gz = get_num_tile_blocks : tile<i32>
+for %i in (%x to %i4, step %gx) : tile<i32> {
+  %s = muli %i, %i128 : tile<i32>
+  %s1 = reshape %s : tile<i32> -> tile<1xi32>
+  %sv = broadcast %s1 : tile<1xi32> -> tile<128xi32>
+  %l = addi %sv, %lane : tile<128xi32>
+  %pl = offset %bv, %l : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>
+  %st = store_ptr_tko weak %pl, %one token=%t : tile<128xptr<f32>>, tile<128xf32> -> token
+}"""
+)
+
+
+def side(grid: int, size: float = 512, kind: str = "i32") -> SideLaunch:
+    args = ArgValue("ptr", "a"), ArgValue("ptr", "b"), ArgValue(kind, size), ArgValue("i32", 7)
+    return SideLaunch(None, (grid, 1, 1), args)
+
+
+def rules(text: str, reference: SideLaunch, generated: SideLaunch) -> list[str]:
+    options = CompareOptions(launch=Launch(reference, generated, "launch.json"))
+    return [difference.rule for difference in compared(text, text, options).differences]
+
+
+@pytest.mark.parametrize(("reference", "generated"), [(4, 3), (3, 4), (4, 2)])
+def test_blocks_that_are_left_out_or_added(reference: int, generated: int) -> None:
+    assert rules(COPY, side(reference), side(generated)) == ["grid/size"]
+
+
+@pytest.mark.parametrize(("reference", "generated"), [(4, 4), (4, 5), (6, 5)])
+def test_blocks_beyond_the_mask_do_nothing(reference: int, generated: int) -> None:
+    assert rules(COPY, side(reference), side(generated)) == []
+
+
+ONCE = pytest.mark.xfail(
+    reason="a loop that runs once is straight-line code, also where it is one over tiles"
+)
+
+
+@pytest.mark.parametrize("grid", [2, 3, pytest.param(4, marks=ONCE)])
+def test_a_loop_over_all_tiles_fits_every_grid(grid: int) -> None:
+    assert rules(LOOPING, side(3), side(grid)) == []
+
+
+@pytest.mark.parametrize("value", [1.5, math.inf, -math.inf, math.nan, 2**32, -(2**31) - 1, 10**400])
+def test_a_value_that_the_type_cannot_hold(value: float) -> None:
+    with pytest.raises(InputError, match=r"argument 2 of @k: i32 cannot hold"):
+        rules(COPY, side(4, value), side(4))
+
+
+def test_an_array_for_a_number_and_a_number_for_an_array() -> None:
+    array = ArgValue("ptr", "c")
+    for position, wrong, words in ((3, array, "an array does not fit"), (0, ArgValue("i32", 1), "a number")):
+        args = list(side(4).args or ())
+        args[position] = wrong
+        with pytest.raises(InputError, match=f"argument {position} of @k is a tile<.*{words}"):
+            rules(COPY, SideLaunch(None, (4, 1, 1), tuple(args)), side(4))
+
+
+def test_an_unsigned_value_is_taken_as_its_bits() -> None:
+    assert rules(COPY, side(4, 2**32 - 1), side(4, -1)) == []
+
+
+@pytest.mark.parametrize("named", ["a=1", "n=1.5", "n=1e400", "n=nan"])
+def test_named_values_are_checked_too(named: str) -> None:
+    with pytest.raises(InputError, match=r"^--launch: error: the argument [an]"):
+        compared(COPY, COPY, CompareOptions(launch=parse_launch([named])))
+
+
+def test_a_truth_value_is_no_wide_integer(tmp_path: Path) -> None:
+    path = tmp_path / "launch.json"
+    path.write_text(json.dumps({"reference": {"args": [{"i32": True}]}}))
+    with pytest.raises(InputError, match="'i32' does not go with True"):
+        parse_launch([str(path)])
+
+
+@pytest.mark.parametrize("size", [256, 512, 1000, 1024])
+@pytest.mark.parametrize("name", ["generated.arg3", "reference.arg1"])
+def test_a_number_given_for_one_side_holds_on_the_other(name: str, size: int) -> None:
+    """A multiple of the tile makes a mask simpler, on the side that has the number."""
+    folder = KERNELS / "vector_add"
+    reference, generated = (parse_file(str(folder / file)) for file in ("py.g.mlir", "rs.g.mlir"))
+    options = CompareOptions(launch=parse_launch([f"{name}={size}"]))
+    found = compare(reference, generated, options).differences
+    assert [each.rule for each in found if each.impact != "none"] == []
+
+
+@pytest.mark.parametrize("size", ["%m", "%i4"])
+def test_the_size_of_a_dimension_with_tiles_of_one_element(size: str) -> None:
+    def rows(first: str) -> str:
+        view = "tensor_view<?x?xf32, strides=[?,1]>"
+        return f"""entry @k({PARAMETERS}) {{
+          %x, %y, %z = get_tile_block_id : tile<i32>
+          %i4 = constant <i32: 4> : tile<i32>
+          %t = make_token : token
+          %v = make_tensor_view %a, shape = [{first}, %m], strides = [%m, 1] : tile<i32> -> {view}
+          %w = make_tensor_view %b, shape = [%n, %m], strides = [%m, 1] : tile<i32> -> {view}
+          %p = make_partition_view %v : partition_view<tile=(1x64), padding_value = zero, {view}>
+          %q = make_partition_view %w : partition_view<tile=(1x64), {view}>
+          %d, %u = load_view_tko weak %p[%x, %y] token = %t :
+            partition_view<tile=(1x64), padding_value = zero, {view}>, tile<i32> -> tile<1x64xf32>, token
+          %s = store_view_tko weak %d, %q[%x, %y] token = %t :
+            tile<1x64xf32>, partition_view<tile=(1x64), {view}>, tile<i32> -> token
+          return
+        }}"""
+
+    (difference,) = compared(rows("%n"), rows(size)).differences
+    assert difference.rule == "mask/changed"
+    assert difference.generated is not None
+    assert difference.generated.op.short == "make_tensor_view"

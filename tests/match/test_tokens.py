@@ -1,0 +1,105 @@
+"""Memory order by tokens: on every path, out of loops, and from one iteration to the next."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.match.snippets import compared
+from tileir_diff.match.model import Difference
+
+HEAD = """entry @k(%o: tile<ptr<i32>>, %n: tile<i32>, %m: tile<i32>) {
+  %t = make_token : token
+  %c0 = constant <i32: 0> : tile<i32>
+  %c1 = constant <i32: 1> : tile<i32>
+"""
+STORE_AFTER = "%s = store_ptr_tko weak %o, %n token=%w : tile<ptr<i32>>, tile<i32> -> token"
+STORE = "store_ptr_tko weak %o, {value} token={token} : tile<ptr<i32>>, tile<i32> -> token"
+
+
+def kernel(body: str) -> str:
+    return f"{HEAD}{body}\n  return\n}}"
+
+
+def lost(reference: str, generated: str) -> list[Difference]:
+    found = compared(kernel(reference), kernel(generated)).differences
+    return [difference for difference in found if difference.rule == "token-order/missing"]
+
+
+def carried(token: str, handed_on: str) -> str:
+    store = STORE.format(value="%i", token=token)
+    return f"""%f = for %i in (%c0 to %n, step %c1) : tile<i32> iter_values(%c = %t) -> (token) {{
+      %j = join_tokens %c, %t : token
+      %s = {store}
+      continue {handed_on} : token
+    }}"""
+
+
+def branches(then: str, other: str) -> str:
+    first, last = STORE.format(value="%n", token="%t"), STORE.format(value="%m", token="%b")
+    return f"""%q = cmpi less_than %n, %m, signed : tile<i32> -> tile<i1>
+    %s = {first}
+    %b = if %q -> (token) {{
+      yield {then} : token
+    }} else {{
+      yield {other} : token
+    }}
+    %r = {last}"""
+
+
+def locked(handed_out: str) -> str:
+    """A lock, taken by polling; what follows must wait for it."""
+    return f"""%l:2 = loop iter_values(%u = %t, %v = %t) : token, token -> token, token {{
+      %old, %lock = atomic_cas_tko acquire device %o, %c0, %c1 token=%u :
+        tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+      %q = cmpi equal %old, %c1, signed : tile<i32> -> tile<i1>
+      if %q {{
+      }} else {{
+        break %lock, {handed_out} : token, token
+      }}
+      continue %lock, %lock : token, token
+    }}
+    %s = {STORE.format(value="%n", token="%l#1")}"""
+
+
+@pytest.mark.parametrize(
+    ("token", "handed_on"), [("%t", "%s"), ("%c", "%c"), ("%t", "%c"), ("%j", "%t"), ("%t", "%t")]
+)
+def test_a_store_of_the_iteration_before_is_waited_for(token: str, handed_on: str) -> None:
+    """One address in all iterations: the last one must win."""
+    (difference,) = lost(carried("%c", "%s"), carried(token, handed_on))
+    assert difference.generated is not None
+    assert difference.generated.op.short == "store_ptr_tko"
+
+
+def test_a_token_joined_on_the_way_orders_as_well() -> None:
+    assert not lost(carried("%c", "%s"), carried("%j", "%s"))
+
+
+@pytest.mark.parametrize(("then", "other"), [("%s", "%t"), ("%t", "%s"), ("%t", "%t")])
+def test_both_branches_must_hand_on_the_order(then: str, other: str) -> None:
+    assert lost(branches("%s", "%s"), branches(then, other))
+
+
+def test_order_that_the_reference_has_on_one_path_only_is_not_asked_for() -> None:
+    assert not lost(branches("%s", "%t"), branches("%t", "%t"))
+    assert not lost(branches("%t", "%t"), branches("%s", "%s"))
+
+
+@pytest.mark.parametrize("handed_out", ["%t", "%v"])
+def test_each_result_of_a_loop_hands_on_its_own_token(handed_out: str) -> None:
+    """`%v` is the token of the failed attempt before, or of none."""
+    assert lost(locked("%lock"), locked(handed_out))
+
+
+def test_equal_loops_lose_nothing() -> None:
+    for text in (carried("%c", "%s"), branches("%s", "%t"), locked("%lock")):
+        assert not compared(kernel(text), kernel(text)).differences
+
+
+@pytest.mark.parametrize(
+    ("reference", "generated"),
+    [("gdc_wait_tko", "gdc_launch_dependents_tko"), ("gdc_launch_dependents_tko", "gdc_wait_tko")],
+)
+def test_fences_of_different_kinds_are_no_partners(reference: str, generated: str) -> None:
+    first, second = (kernel(f"%w = {op} -> token\n{STORE_AFTER}") for op in (reference, generated))
+    assert compared(first, second).differences

@@ -1,0 +1,49 @@
+"""Two launches whose grids differ in size: whether blocks are left out or handled that the other has not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.match.model import Difference, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.match.search import Attempt
+
+AXES = "xyz"
+
+
+def grid_sizes(
+    attempt: Attempt, reference: Sequence[int | None], generated: Sequence[int | None]
+) -> Iterator[Difference]:
+    """The axes along which one grid has more blocks, if those do something that nothing else does.
+
+    A kernel that loops over all tiles in steps of the grid does the same in every grid.
+    """
+    for axis, (expected, actual) in enumerate(zip(reference, generated, strict=True)):
+        if expected is None or actual is None or expected == actual or 1 in (expected, actual):
+            continue  # an axis of size 1 is a constant index: what differs shows where it is used
+        larger = attempt.reference if expected > actual else attempt.generated
+        if _busy_beyond(larger, axis, min(expected, actual)):
+            ref, gen = (Site(kernel.entry, kernel.name) for kernel in (attempt.reference, attempt.generated))
+            along = f"blocks along {AXES[axis]}"
+            yield Difference("grid/size", ref, gen, f"{expected} {along}", f"{actual} {along}")
+
+
+def _busy_beyond(kernel: Kernel, axis: int, size: int) -> bool:
+    """Whether a block of index ``size`` or more reaches an effect on memory that depends on the index."""
+    terms = kernel.terms
+    block = terms.leaf("block", axis)
+    further = terms.leaf("block", axis, "further")
+    terms.ranges[further] = (0, None)
+    beyond = {block: terms.add(terms.atom(further), terms.const(size))}
+    for effect in kernel.effects:
+        fields = effect.guard, effect.mask, effect.pointer, *effect.values
+        used = any(block in terms.symbols[term] for term in fields if term is not None)
+        mask = terms.true if effect.mask is None else effect.mask
+        reached = (terms.subst(condition, beyond) for condition in (effect.guard, mask))
+        if used and terms.conjunction(reached) != terms.false:
+            return True
+    return False

@@ -126,3 +126,13 @@ def test_the_size_of_a_dimension_with_tiles_of_one_element(size: str) -> None:
     assert difference.rule == "mask/changed"
     assert difference.generated is not None
     assert difference.generated.op.short == "make_tensor_view"
+
+
+@pytest.mark.parametrize(("entry", "fits"), [("k", True), ("@k", True), ("other", False)])
+def test_a_launch_of_another_entry(entry: str, fits: bool) -> None:
+    launch = side(4)._replace(entry=entry)
+    if fits:
+        assert rules(COPY, launch, launch) == []
+        return
+    with pytest.raises(InputError, match=r"'reference' is a launch of @other.*there are @k"):
+        rules(COPY, launch, side(4))

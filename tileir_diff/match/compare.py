@@ -22,6 +22,8 @@ def compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -
 
     Raises InputError for an unknown ``options.entry``, and for launch facts that do not fit the entries.
     """
+    if options.launch is not None:
+        _check_entries(reference, generated, options.launch)
     result = Comparison([], [], [], [], [], [], [])
     for ref_entry, gen_entry in match_entries(reference, generated, options.entry):
         if ref_entry is None or gen_entry is None:
@@ -57,6 +59,23 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     result.differences.extend(grid_sizes(attempt, *grids))
     beyond_launch(ref_entry, gen_entry, options, result)
     return result
+
+
+def _check_entries(reference: ModuleOp, generated: ModuleOp, launch: Launch) -> None:
+    """A launch is one of an entry that is there. Raises InputError otherwise."""
+    from tileir_diff.errors import InputError
+
+    for name, module, side in (
+        ("reference", reference, launch.reference),
+        ("generated", generated, launch.generated),
+    ):
+        known = [str(symbol(entry)) for entry in module.entries]
+        if side.entry is not None and side.entry.removeprefix("@") not in known:
+            there = ", ".join(f"@{each}" for each in known)
+            message = (
+                f"'{name}' is a launch of @{side.entry}, which the {name} does not have; there are {there}"
+            )
+            raise InputError(message, launch.source)
 
 
 def _check_names(ref_entry: TileOp, gen_entry: TileOp, launch: Launch) -> None:

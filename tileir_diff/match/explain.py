@@ -234,7 +234,8 @@ def _orders(blame: Blame, attempt: Attempt) -> list[Difference]:
     found: list[Difference] = []
     for earlier, later in lost_orders(attempt.reference, attempt.generated, attempt.match):
         before = earlier.reference.effect
-        after = f"after the {before.kind.replace('_', ' ')} of line {before.op.span.line}"
+        when = " in the iteration before" if before.order >= later.reference.effect.order else ""
+        after = f"after the {before.kind.replace('_', ' ')} of line {before.op.span.line}{when}"
         words = after, "not ordered by a token"
         found.append(blame.make("token-order/missing", *_ops(later), *words, part="token", status="MISSING"))
     return found

@@ -234,8 +234,9 @@ def _orders(blame: Blame, attempt: Attempt) -> list[Difference]:
     found: list[Difference] = []
     for earlier, later in lost_orders(attempt.reference, attempt.generated, attempt.match):
         before = earlier.reference.effect
-        when = " in the iteration before" if before.order >= later.reference.effect.order else ""
-        after = f"after the {before.kind.replace('_', ' ')} of line {before.op.span.line}{when}"
+        # an order to the next iteration, where the access stands no earlier in the text
+        previous = "previous " if before.order >= later.reference.effect.order else ""
+        after = f"after the {previous}{before.kind.replace('_', ' ')} of line {before.op.span.line}"
         words = after, "not ordered by a token"
         found.append(blame.make("token-order/missing", *_ops(later), *words, part="token", status="MISSING"))
     return found

@@ -85,6 +85,20 @@ def test_order_that_the_reference_has_on_one_path_only_is_not_asked_for() -> Non
     assert not lost(branches("%t", "%t"), branches("%s", "%s"))
 
 
+def test_a_chain_through_data_is_not_the_order_of_the_reference() -> None:
+    """Store, load what was stored, store what depends on it: the second store must wait for the first."""
+
+    def chain(token: str) -> str:
+        first, last = STORE.format(value="%n", token="%t"), STORE.format(value="%w", token=token)
+        return f"""%s = {first}
+        %v, %u = load_ptr_tko weak %o token=%s : tile<ptr<i32>> -> tile<i32>, token
+        %w = addi %v, %m : tile<i32>
+        %r = {last}"""
+
+    assert lost(chain("%s"), chain("%t"))
+    assert not lost(chain("%u"), chain("%s")), "a store waits for the value it stores"
+
+
 @pytest.mark.parametrize("handed_out", ["%t", "%v"])
 def test_each_result_of_a_loop_hands_on_its_own_token(handed_out: str) -> None:
     """`%v` is the token of the failed attempt before, or of none."""

@@ -65,12 +65,18 @@ def _matters(earlier: Effect, later: Effect, anchors: frozenset[int]) -> bool:
 
 
 class _Orders:
-    """The orders of both sides; the generated kernel's data orders accesses too."""
+    """The orders of both sides; the generated kernel's data orders accesses too.
+
+    Within an iteration only from a load to what needs its value: a chain of tokens and data is no order that
+    the reference asked for. From one iteration to the next the chain counts: front ends carry different tokens.
+    """
 
     def __init__(self, reference: Kernel, generated: Kernel) -> None:
         self.kernel = reference
         self.reference = TokenOrder(reference)
-        self.generated = TokenOrder(generated, _data_order(generated))
+        self.data = _data_order(generated)
+        self.generated = TokenOrder(generated)
+        self.chained = TokenOrder(generated, self.data)
 
     def lost(self, earlier: EffectPair, later: EffectPair) -> bool:
         a, b = earlier.reference.effect, later.reference.effect
@@ -79,6 +85,7 @@ class _Orders:
             a.order < b.order
             and self.reference.now(a.order, b.order)
             and not self.generated.now(c.order, d.order)
+            and c.order not in self.data[d.order]
             and not (a.base == b.base and _disjoint(self.kernel, a, b))
         ):
             return True
@@ -99,7 +106,7 @@ class _Orders:
         earlier, later = generated
         return any(
             self.reference.carried(loop, a.order, b.order, far=far)
-            and not self.generated.carried(partner, earlier.order, later.order, far=far)
+            and not self.chained.carried(partner, earlier.order, later.order, far=far)
             for far in (False, True)
         )
 

@@ -68,7 +68,7 @@ class _Orders:
     """The orders of both sides; the generated kernel's data orders accesses too.
 
     Within an iteration only from a load to what needs its value: a chain of tokens and data is no order that
-    the reference asked for. From one iteration to the next the chain counts: front ends carry different tokens.
+    the reference asked for. From one iteration to the next it counts: front ends carry different tokens.
     """
 
     def __init__(self, reference: Kernel, generated: Kernel) -> None:

@@ -214,9 +214,7 @@ def test_bytes_are_added_before_or_after_they_are_widened() -> None:
     )
 
 
-@pytest.mark.xfail(
-    strict=True, reason="loads of one address are one value, whatever their ordering and their loop"
-)
+@pytest.mark.xfail(strict=True, reason="the load after the loop is not told from the last one in it")
 def test_a_flag_is_polled_in_the_loop() -> None:
     """Another block sets the flag: a load that has left the loop never sees it."""
     load = (

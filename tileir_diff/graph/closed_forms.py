@@ -20,8 +20,7 @@ ROUNDS = 3
 def bound_iteration(terms: Terms, iteration: Term, trip: Term | None) -> None:
     """The iteration counts from 0 to the trip count, exclusive; without one it has no upper bound."""
     high = None if trip is None else terms.range(trip)[1]
-    terms.ranges[iteration] = (0, None if high is None else high - 1)
-    terms.forget_ranges()
+    terms.set_range(iteration, (0, None if high is None else high - 1))
 
 
 def close(ev: Evaluator, body: Body) -> None:

@@ -44,7 +44,7 @@ def closed_lanes(terms: Terms, term: Term, value: SSAValue) -> Term:
         leaf = terms.single(lane)
         assert leaf is not None
         closed = terms.leaf("carry_lane", position, terms.attr[leaf][1])
-        terms.ranges[closed] = terms.ranges[leaf]
+        terms.set_range(closed, terms.ranges[leaf])
         mapping[leaf] = terms.atom(closed)
     return terms.subst(term, mapping) if mapping else term
 
@@ -53,7 +53,7 @@ def _iteration(terms: Terms, live: list[Carry], pieces: list[Term]) -> Term:
     """The iteration as a symbol of no side, above all symbols of the loops inside."""
     inside = [*pieces, *(carry.init for carry in live)]
     leaf = terms.leaf("it", 1 + max((terms.height[piece] for piece in inside), default=0))
-    terms.ranges[leaf] = (0, None)
+    terms.set_range(leaf, (0, None))
     return terms.atom(leaf)
 
 

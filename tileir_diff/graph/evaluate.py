@@ -96,6 +96,7 @@ class Evaluator:
             for param, term in zip(self.params, resolved, strict=True)
             if is_pointer(param) and (leaf := terms.single(term)) is not None
         )
+        self.informed = False
         self.symbols = 0
         self.allocations = 0
 
@@ -113,7 +114,7 @@ class Evaluator:
 
         def symbol(part: str, dim: int) -> Term:
             leaf = terms.leaf("arg", self.side, f"{index}.{part}{dim}")
-            terms.ranges[leaf] = (0, None)
+            terms.set_range(leaf, (0, None))
             return terms.atom(leaf)
 
         shape = tuple(symbol("shape", d) if s is None else terms.const(s) for d, s in enumerate(tensor.shape))
@@ -124,14 +125,17 @@ class Evaluator:
         return View(kind, base, shape, strides)
 
     def learn_facts(self) -> None:
-        """Ranges of parameters, which hold wherever they are used."""
+        """Ranges of parameters, which hold wherever they are used; once is enough."""
+        if self.informed:
+            return
+        self.informed = True
         params = dict(zip(self.params, self.kernel.arguments, strict=True))
-        learn_ranges(self.terms, self.entry, params)
+        learn_ranges(self.terms, self.kernel.ops, params)
 
     def run(self) -> Kernel:
         """Evaluate the whole entry."""
         self.learn_facts()
-        self.written = written_arrays(self.entry, self.env)
+        self.written = written_arrays(self.kernel.ops, self.env)
         self.block(self.entry.regions[0].block)
         return self.kernel
 

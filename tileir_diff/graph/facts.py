@@ -11,13 +11,12 @@ from tileir_diff.graph.values import (
     element_bits,
     is_integer,
     operand,
-    ops_within,
     root_of,
     signed_range,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from xdsl.ir import SSAValue
 
@@ -48,19 +47,19 @@ _ROOT_GROUP = {
 }
 
 
-def learn_ranges(terms: Terms, entry: TileOp, params: Mapping[SSAValue, Term]) -> None:
+def learn_ranges(terms: Terms, ops: Iterable[TileOp], params: Mapping[SSAValue, Term]) -> None:
     """Ranges of parameters, from ``bounded`` promises and from use as a size or stride of a tensor view."""
 
     def narrow(value: SSAValue, bounds: Range) -> None:
         term = params.get(value)
         leaf = None if term is None else terms.single(term)
         if leaf is not None and terms.kind[leaf] == "arg":
-            terms.ranges[leaf] = meet(bounds, terms.ranges.get(leaf, (None, None)))
+            terms.set_range(leaf, meet(bounds, terms.ranges.get(leaf, (None, None))))
 
     for param in params:
         if is_integer(param):
             narrow(param, signed_range(element_bits(param)))
-    for op in ops_within(entry):
+    for op in ops:
         if op.short == "assume":
             assumption = op.get("assumption")
             if isinstance(assumption, Bounded):
@@ -68,12 +67,11 @@ def learn_ranges(terms: Terms, entry: TileOp, params: Mapping[SSAValue, Term]) -
         elif op.short == "make_tensor_view":
             for value in (*op.group("shape"), *op.group("strides")):
                 narrow(root_of(value), (0, None))
-    terms.forget_ranges()
 
 
-def written_arrays(within: TileOp, values: Mapping[SSAValue, Any]) -> frozenset[Term]:
-    """The parameters that the ops inside write to; ``UNKNOWN_ARRAY`` where one cannot be named."""
-    groups = ((op, _WRITTEN_GROUP.get(op.short)) for op in ops_within(within))
+def written_arrays(ops: Iterable[TileOp], values: Mapping[SSAValue, Any]) -> frozenset[Term]:
+    """The parameters that the ops write to; ``UNKNOWN_ARRAY`` where one cannot be named."""
+    groups = ((op, _WRITTEN_GROUP.get(op.short)) for op in ops)
     return frozenset(_array_of(op.one(group), values) for op, group in groups if group is not None)
 
 

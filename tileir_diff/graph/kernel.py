@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.graph.values import ops_within
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -205,6 +207,8 @@ class Kernel:
     not_modelled    ops that equal only themselves
     loop_results    by the colour in a ``loop_result`` term: the loop and the result's index
     merges          tokens that may be one of several, as negative numbers in ``Effect.after``
+    ops             all ops of the entry, itself included, in order
+    roles           what parameters are to arrays, once ``match.arguments.roles`` has looked
     """
 
     __slots__ = (
@@ -217,7 +221,9 @@ class Kernel:
         "merges",
         "name",
         "not_modelled",
+        "ops",
         "promises",
+        "roles",
         "side",
         "terms",
         "values",
@@ -235,6 +241,8 @@ class Kernel:
         self.promises: list[Promise] = []
         self.assumptions: dict[str, None] = {}
         self.not_modelled: list[TileOp] = []
+        self.ops: tuple[TileOp, ...] = tuple(ops_within(entry))
+        self.roles: dict[int, tuple[int, str, int]] | None = None
         self.loop_results: dict[Term, tuple[Loop, int]] = terms.loop_results[side]
         self.merges: dict[int, Merge] = {}
 

@@ -124,7 +124,7 @@ def _enter(ev: Evaluator, loop: Loop, args: Sequence[SSAValue], inits: list[Any]
             loop.carries.append(Carry(index, leaf, init, str(arg.type), arg))
             ev.env[arg] = _at_own_lanes(ev, leaf, arg)
             if is_integer(arg):
-                ev.terms.ranges[leaf] = signed_range(element_bits(arg))
+                ev.terms.set_range(leaf, signed_range(element_bits(arg)))
         else:
             ev.env[arg] = init
     return markers

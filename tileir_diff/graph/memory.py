@@ -14,6 +14,7 @@ from tileir_diff.graph.values import (
     element_name,
     is_integer,
     operand,
+    ops_within,
     scalar_type,
     shape_of,
     signed_range,
@@ -69,7 +70,7 @@ def _writes(ev: Evaluator, loop: Loop, array: Term | None) -> bool:
     """Whether the body of a loop writes the array."""
     written = ev.written_in.get(loop.uid)
     if written is None:
-        written = ev.written_in[loop.uid] = written_arrays(loop.op, ev.env)
+        written = ev.written_in[loop.uid] = written_arrays(ops_within(loop.op), ev.env)
     return bool(written) and (array is None or array in written or UNKNOWN_ARRAY in written)
 
 

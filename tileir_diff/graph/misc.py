@@ -31,7 +31,7 @@ def get_tile_block_id(ev: Evaluator, op: TileOp) -> None:
             continue
         leaf = terms.leaf("block", axis)
         bound = ev.blocks[axis]
-        terms.ranges[leaf] = (0, (bound if bound is not None else GRID_MAX[axis]) - 1)
+        terms.set_range(leaf, (0, (bound if bound is not None else GRID_MAX[axis]) - 1))
         ev.set(op, terms.atom(leaf), axis)
 
 
@@ -40,7 +40,7 @@ def get_num_tile_blocks(ev: Evaluator, op: TileOp) -> None:
     for axis in range(3):
         size = ev.grid[axis]
         leaf = terms.leaf("grid", axis)
-        terms.ranges[leaf] = (1, GRID_MAX[axis])
+        terms.set_range(leaf, (1, GRID_MAX[axis]))
         ev.set(op, terms.const(size) if size is not None else terms.atom(leaf), axis)
 
 
@@ -73,8 +73,7 @@ def _narrow(ev: Evaluator, term: Term, promise: Bounded) -> None:
     known = terms.range(leaf)
     narrowed = meet(known, (promise.lower, promise.upper))
     if narrowed != known:
-        terms.ranges[leaf] = narrowed
-        terms.forget_ranges()
+        terms.learn_range(leaf, narrowed)
 
 
 def make_token(ev: Evaluator, op: TileOp) -> None:

@@ -23,10 +23,12 @@ class Predicates(Arithmetic):
     def __init__(self) -> None:
         super().__init__()
         self._negations: dict[Term, Term] = {}
+        self._inequalities: dict[Term, Term] = {}
 
     def forget_ranges(self) -> None:
         super().forget_ranges()
         self._negations.clear()
+        self._inequalities.clear()
 
     def bool_const(self, value: bool) -> Term:
         return self.true if value else self.false
@@ -35,6 +37,12 @@ class Predicates(Arithmetic):
 
     def le0(self, poly: Term) -> Term:
         """``poly <= 0`` over the integers."""
+        found = self._inequalities.get(poly)
+        if found is None:
+            found = self._inequalities[poly] = self._le0(poly)
+        return found
+
+    def _le0(self, poly: Term) -> Term:
         low, high = self.range(poly)
         if high is not None and high <= 0:
             return self.true

@@ -12,12 +12,14 @@ class Ranges(Store):
 
     facts    assumed bounds of polynomials, by ``_fact_key``
     assumed  the symbols of divisors that were taken as positive
+    learnt   how often something became known that does not come with a symbol
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.facts: dict[Items, Range] = {}
         self.assumed: frozenset[Term] = frozenset()
+        self.learnt = 0
         self._range_cache: dict[Term, Range] = {}
 
     def positive(self, term: Term) -> bool:
@@ -42,8 +44,25 @@ class Ranges(Store):
         self._range_cache[term] = result
         return result
 
+    def set_range(self, atom: Term, bounds: Range) -> None:
+        """The bounds that come with a symbol."""
+        if self.ranges.get(atom) != bounds:
+            outdated = atom in self.ranges or atom in self._range_cache
+            self.ranges[atom] = bounds
+            if outdated:
+                self.forget_ranges()
+
+    def learn_range(self, atom: Term, bounds: Range) -> None:
+        """Bounds that became known on the way: they hold beside those known already."""
+        known = self.ranges.get(atom, UNBOUNDED)
+        both = meet(known, bounds)
+        if both != known:
+            self.ranges[atom] = both
+            self.learnt += 1
+            self.forget_ranges()
+
     def forget_ranges(self) -> None:
-        """Call after new facts were added to ``ranges``."""
+        """What was derived from bounds is derived again."""
         self._range_cache.clear()
 
     # ---- assumed bounds ----------------------------------------------------------------------------------
@@ -56,11 +75,15 @@ class Ranges(Store):
             for atom in items[0][0]:
                 atom_low, atom_high = self.range(atom)
                 if atom_low is None or atom_low < 0:
-                    self.ranges[atom] = (1, atom_high)
+                    self.learn_range(atom, (1, atom_high))
         key, const, sign = _fact_key(items)
         bounds = _add((low, high), -const)
-        self.facts[key] = meet(self.facts.get(key, UNBOUNDED), bounds if sign > 0 else _minus(bounds))
-        self.forget_ranges()
+        known = self.facts.get(key, UNBOUNDED)
+        both = meet(known, bounds if sign > 0 else _minus(bounds))
+        if both != known:
+            self.facts[key] = both
+            self.learnt += 1
+            self.forget_ranges()
 
     def _with_facts(self, term: Term, bounds: Range) -> Range:
         key, const, sign = _fact_key(self.attr[term])

@@ -39,6 +39,8 @@ class Store:
         self.symbols: list[frozenset[Term]] = []
         self.height: list[int] = []
         self._ids: dict[tuple[str, Any, tuple[Term, ...]], Term] = {}
+        self._sums: dict[tuple[tuple[Term, int], ...], Term] = {}
+        self._products: dict[tuple[Term, Term], Term] = {}
         self.ranges: dict[Term, Range] = {}
         self.carry_lanes: dict[Term, tuple[Term, ...]] = {}
         self.origins: list[dict[Term, Any]] = [{}, {}]
@@ -165,6 +167,13 @@ class Store:
 
     def sum(self, parts: Iterable[tuple[Term, int]]) -> Term:
         """The sum of terms, each times an integer."""
+        key = tuple(parts)
+        found = self._sums.get(key)
+        if found is None:
+            found = self._sums[key] = self._sum(key)
+        return found
+
+    def _sum(self, parts: Iterable[tuple[Term, int]]) -> Term:
         total: dict[Mono, int] = {}
         for term, factor in parts:
             items = self.attr[term] if self.kind[term] == "poly" else (((term,), 1),)
@@ -176,6 +185,12 @@ class Store:
         return self.sum(((term, factor),))
 
     def mul(self, left: Term, right: Term) -> Term:
+        found = self._products.get((left, right))
+        if found is None:
+            found = self._products[left, right] = self._mul(left, right)
+        return found
+
+    def _mul(self, left: Term, right: Term) -> Term:
         a, b = self.items(left), self.items(right)
         if len(a) * len(b) > MAX_MONOMIALS:
             return self.atom(self._node("mul", None, tuple(sorted((left, right)))))

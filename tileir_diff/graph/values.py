@@ -8,7 +8,7 @@ from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import PartitionView, Ptr, StridedView, Tile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from xdsl.ir import SSAValue
 
@@ -118,9 +118,17 @@ def defining_op(value: SSAValue) -> TileOp | None:
     return owner if isinstance(owner, TileOp) else None
 
 
-def ops_within(op: TileOp) -> Iterator[TileOp]:
+def ops_within(op: TileOp) -> list[TileOp]:
     """The op and all ops nested in it, in order."""
-    return (inner for inner in op.walk() if isinstance(inner, TileOp))
+    found = [op]
+    for region in op.regions:
+        for block in region.blocks:
+            inner = block.first_op
+            while inner is not None:
+                if isinstance(inner, TileOp):
+                    found += ops_within(inner) if inner.regions else (inner,)
+                inner = inner.next_op
+    return found
 
 
 def root_of(value: SSAValue) -> SSAValue:

@@ -91,6 +91,8 @@ def align(reference: TileOp, generated: TileOp) -> Alignment:
         return result
     for ref_op, gen_op in result.pairs:
         _compare_ops(ref_op, gen_op, values, result)
+    if not result.local:
+        return result
     position = {id(op): index for index, op in enumerate(reference.walk())}
     gen_position = {id(op): index for index, op in enumerate(generated.walk())}
     result.local.sort(

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import Ptr
 from tileir_diff.graph import floats
 from tileir_diff.match.launch import ArgumentMap, argument_index
@@ -474,6 +473,12 @@ def roles(kernel: Kernel) -> dict[int, tuple[int, str, int]]:
 
     From the use in a tensor view; else by the convention for arrays: pointer, all sizes, all strides.
     """
+    if kernel.roles is None:
+        kernel.roles = _roles(kernel)
+    return kernel.roles
+
+
+def _roles(kernel: Kernel) -> dict[int, tuple[int, str, int]]:
     params = parameters(kernel)
     index_of = {param: index for index, param in enumerate(params)}
     found: dict[int, tuple[int, str, int]] = {}
@@ -483,8 +488,8 @@ def roles(kernel: Kernel) -> dict[int, tuple[int, str, int]]:
             value = value.owner.one("value")
         return value
 
-    for op in kernel.entry.walk():
-        if not isinstance(op, TileOp) or op.short != "make_tensor_view":
+    for op in kernel.ops:
+        if op.short != "make_tensor_view":
             continue
         base = index_of.get(root(op.one("base")))
         if base is None:

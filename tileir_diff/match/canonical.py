@@ -58,7 +58,7 @@ def outward(terms: Terms, loops: Sequence[Loop], term: Term) -> Term:
 
 def _depth_iteration(terms: Terms, depth: int) -> Term:
     leaf = terms.leaf("it", -1 - depth)
-    terms.ranges[leaf] = (0, None)
+    terms.set_range(leaf, (0, None))
     return leaf
 
 

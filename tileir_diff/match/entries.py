@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from tileir_diff.dialect.ir import TileOp
+from tileir_diff.graph.values import ops_within
 from tileir_diff.match.model import Difference, Site
 
 if TYPE_CHECKING:
@@ -92,10 +93,9 @@ def similarity(ref: TileOp, gen: TileOp) -> float:
 
 def _counts(entry: TileOp) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for op in entry.walk():
-        name = getattr(op, "short", "")
-        if name not in QUIET:
-            counts[name] = counts.get(name, 0) + 1
+    for op in ops_within(entry):
+        if op.short not in QUIET:
+            counts[op.short] = counts.get(op.short, 0) + 1
     return counts
 
 

@@ -37,7 +37,7 @@ def _busy_beyond(kernel: Kernel, axis: int, size: int) -> bool:
     terms = kernel.terms
     block = terms.leaf("block", axis)
     further = terms.leaf("block", axis, "further")
-    terms.ranges[further] = (0, None)
+    terms.set_range(further, (0, None))
     beyond = {block: terms.add(terms.atom(further), terms.const(size))}
     for effect in kernel.effects:
         fields = effect.guard, effect.mask, effect.pointer, *effect.values

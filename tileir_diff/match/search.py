@@ -25,7 +25,6 @@ MAX_CANDIDATES = 6
 MAX_GUESSES = 25
 MAX_OPEN_SCALARS = 3
 MAX_ROUNDS = 6
-OWN_BOUNDS = frozenset({"lane", "bound", "iter", "it", "carry", "carry_lane", "block", "grid", "arg"})
 UNKNOWN_GRID: tuple[int | None, ...] = (None, None, None)
 
 
@@ -75,9 +74,9 @@ def evaluate(
         generated.learn_facts()
         return reference.run(), generated.run()
 
-    known = _knowledge(terms)
+    learnt = terms.learnt
     ref_kernel, gen_kernel = run()
-    if _knowledge(terms) != known:
+    if terms.learnt != learnt:
         ref_kernel, gen_kernel = run()  # what was learnt on the way holds from the start
     if front_end(ref_kernel) == front_end(gen_kernel) or (None not in ref_grid and None not in gen_grid):
         match = match_effects(ref_kernel, gen_kernel)
@@ -87,12 +86,6 @@ def evaluate(
         lone = arguments.size_leaves(ref_kernel, lambda index: index not in taken)
         match = match_effects(ref_kernel, gen_kernel, sizes, lone)
     return Attempt(ref_kernel, gen_kernel, binding, match)
-
-
-def _knowledge(terms: Terms) -> tuple[object, object]:
-    """What is taken as true of values, but for the bounds that come with a symbol."""
-    kept = {term: bounds for term, bounds in terms.ranges.items() if terms.kind[term] not in OWN_BOUNDS}
-    return dict(terms.facts), kept
 
 
 def _larger(left: int | None, right: int | None) -> int | None:

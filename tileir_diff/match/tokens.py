@@ -201,5 +201,5 @@ def _other_lane(kernel: Kernel, lane: Term) -> Term:
     terms = kernel.terms
     dim, extent = terms.attr[lane]
     other = terms.leaf("lane", dim + 100, extent)
-    terms.ranges[other] = (0, extent - 1)
+    terms.set_range(other, (0, extent - 1))
     return other

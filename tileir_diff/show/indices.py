@@ -85,7 +85,7 @@ class Indices:
                 if len(terms.poly(rest)) >= len(terms.poly(poly)) - len(terms.poly(numerator)):
                     continue
                 leaf = terms.leaf("arg", "remainder", (numerator, denominator))
-                terms.ranges[leaf] = (0, None if size is None else size - 1)
+                terms.set_range(leaf, (0, None if size is None else size - 1))
                 self.names[leaf] = f"{self._operand(numerator)} % {self._operand(denominator)}"
                 return self._remainders(terms.add(rest, terms.scale(terms.atom(leaf), factor)))
         return poly

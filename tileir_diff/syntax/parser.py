@@ -15,6 +15,7 @@ from lark import Lark, Token
 from lark.exceptions import ConfigurationError, UnexpectedCharacters, UnexpectedToken
 
 from tileir_diff.syntax.actions import Actions, MisplacedToken
+from tileir_diff.syntax.drive import Driver
 from tileir_diff.syntax.source import Problem, SourceText
 from tileir_diff.syntax.words import describe_expected, describe_found, explain_characters
 
@@ -37,8 +38,6 @@ def parse_file_syntax(source: SourceText) -> SyntaxFile:
 
     Raises InputError with the position of the first thing that cannot be read.
     """
-    _, actions = _parser()
-    actions.aliases = {}
     try:
         return _parse(source.text, "file")
     except Problem as problem:
@@ -56,9 +55,12 @@ def parse_location(text: str) -> tuple[Any, ...]:
 
 
 def _parse(text: str, start: str) -> Any:
-    parser: Any = _parser()[0]
+    parser, driver, actions = engine()
+    if start == "file":
+        actions.aliases = {}
     try:
-        return parser.parse(text, start=start)
+        parsed = driver.parse(text, start)
+        return parser.parse(text, start=start) if parsed is None else parsed
     except UnexpectedToken as error:
         raise _unexpected_token(text, error) from None
     except UnexpectedCharacters as error:
@@ -83,17 +85,23 @@ def _offset(token: Token) -> int:
 
 
 @cache
-def _parser() -> tuple[Lark, Actions]:
+def engine() -> tuple[Any, Driver, Actions]:
+    """The Lark parser, the fast loop over its tables, and the actions that both call."""
     actions = Actions()
+    parser = _lark(actions)
+    return parser, Driver(parser), actions
+
+
+def _lark(actions: Actions) -> Any:
     parser: Any = Lark
     try:
         saved = restore(json.loads(TABLES.read_text(encoding="utf-8")))
-        return parser._load_from_dict(saved["data"], saved["memo"], transformer=actions), actions
+        return parser._load_from_dict(saved["data"], saved["memo"], transformer=actions)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ConfigurationError):
         # Tables of another Lark release: its format is its own. The grammar does as well, 50 ms later.
         from tileir_diff.syntax.generate import grammar_path
 
-        return parser(grammar_path().read_text(encoding="utf-8"), transformer=actions, **OPTIONS), actions
+        return parser(grammar_path().read_text(encoding="utf-8"), transformer=actions, **OPTIONS)
 
 
 def restore(saved: dict[str, Any]) -> dict[str, Any]:

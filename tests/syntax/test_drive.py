@@ -22,7 +22,7 @@ def plain(node: Any) -> Any:
     if isinstance(node, (list, tuple)):
         items: list[Any] = list(node)  # pyright: ignore[reportUnknownArgumentType]
         return [plain(item) for item in items]
-    kind: Any = type(node)
+    kind: Any = type(node)  # pyright: ignore[reportUnknownVariableType]
     names = getattr(kind, "__slots__", None)
     return node if names is None else [kind.__name__, [plain(getattr(node, name)) for name in names]]
 

@@ -27,5 +27,5 @@ def test_tables_that_cannot_be_used_cost_time_only(
     if content is not None:
         path.write_text(content)
     monkeypatch.setattr(parser, "TABLES", path)
-    monkeypatch.setattr(parser, "_parser", parser._parser.__wrapped__)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(parser, "engine", parser.engine.__wrapped__)
     assert len(parser.parse_body("a, b = 1")) == 2

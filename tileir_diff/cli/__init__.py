@@ -7,7 +7,7 @@ def main() -> None:
     """Entry point of the console script."""
     import gc
 
-    gc.set_threshold(50_000)  # modules and terms live until the end: looking for garbage among them finds none
+    gc.set_threshold(50_000)  # modules and terms live until the end: a search among them finds nothing
     from tileir_diff.cli.app import app
     from tileir_diff.cli.output import complain
     from tileir_diff.errors import InputError

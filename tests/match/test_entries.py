@@ -9,6 +9,8 @@ from tileir_diff.errors import InputError
 from tileir_diff.match.model import CompareOptions
 
 T = "tile<128xf32>"
+ONE, TWO = "addf %v, %one", "addf %v, %v"
+"""Ops of one name: entries with them are equally alike."""
 
 
 def named(name: str, op: str = "negf %v") -> str:
@@ -48,6 +50,37 @@ def test_renamed_entries_are_matched_by_likeness() -> None:
         ("a", "kernel_1"),
         ("fill", "kernel_2"),
     ]
+
+
+def test_renamed_entries_that_are_alike_are_matched_by_what_they_compute() -> None:
+    reference = module(named("a", ONE), named("b", TWO), named("c", "addf %one, %one"))
+    generated = module(named("z", "addf %one, %one"), named("x", ONE), named("y", TWO))
+    for order in (generated, module(named("x", ONE), named("z", "addf %one, %one"), named("y", TWO))):
+        assert_equal(reference, order)
+        assert [pair[:2] for pair in compared(reference, order).pairs] == [("a", "x"), ("b", "y"), ("c", "z")]
+
+
+def test_a_chosen_entry_whose_partner_has_another_name() -> None:
+    reference = module(named("a", ONE), named("b", TWO))
+    generated = module(named("b", TWO), named("y", "addf %one, %one"), named("x", ONE))
+    result = compared(reference, generated, CompareOptions(entry="a"))
+    assert not result.differences
+    assert [pair[:2] for pair in result.pairs] == [("a", "x")]
+    assert compared(reference, generated, CompareOptions(entry="y")).pairs[0][:2] == ("a", "y")
+
+
+def test_the_defect_of_a_renamed_entry_is_found_in_it() -> None:
+    reference = module(named("a", ONE), named("b", TWO))
+    generated = module(named("y", "addf %one, %one"), named("x", ONE))
+    result = compared(reference, generated)
+    assert [pair[:2] for pair in result.pairs] == [("a", "x"), ("b", "y")]
+    assert result.differences
+
+
+def test_a_name_counts_more_than_what_an_entry_computes() -> None:
+    reference = module(named("a", ONE), named("b", TWO))
+    generated = module(named("b", ONE), named("a", TWO))
+    assert len(found(reference, generated)) == 2  # whoever launches @a gets what @b was
 
 
 def test_a_missing_entry_is_a_finding() -> None:

@@ -25,13 +25,24 @@ def compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -
     if options.launch is not None:
         _check_entries(reference, generated, options.launch)
     result = Comparison([], [], [], [], [], [], [])
-    for ref_entry, gen_entry in match_entries(reference, generated, options.entry):
+    compared: dict[tuple[TileOp, TileOp], EntryResult] = {}
+
+    def of_pair(ref_entry: TileOp, gen_entry: TileOp) -> EntryResult:
+        pair = ref_entry, gen_entry
+        if pair not in compared:
+            compared[pair] = compare_entries(ref_entry, gen_entry, options)
+        return compared[pair]
+
+    def differences(ref_entry: TileOp, gen_entry: TileOp) -> int:
+        return len(of_pair(ref_entry, gen_entry).differences)
+
+    for ref_entry, gen_entry in match_entries(reference, generated, options.entry, differences):
         if ref_entry is None or gen_entry is None:
             result.differences.append(lone_entry(ref_entry, gen_entry))
             result.pairs.append((symbol(ref_entry), symbol(gen_entry), 0.0))
             continue
         result.pairs.append((symbol(ref_entry), symbol(gen_entry), similarity(ref_entry, gen_entry)))
-        _add(result, compare_entries(ref_entry, gen_entry, options))
+        _add(result, of_pair(ref_entry, gen_entry))
     return result
 
 

@@ -9,7 +9,7 @@ from tileir_diff.graph.values import ops_within
 from tileir_diff.match.model import Difference, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tileir_diff.dialect.ir import ModuleOp
 
@@ -18,16 +18,23 @@ EntryPair: TypeAlias = tuple[TileOp | None, TileOp | None]
 
 MIN_SIMILARITY = 0.2
 """Entries that have less in common are not taken as each other's."""
+MAX_TRIALS = 32
+"""How many pairs of entries without a partner by name are compared to find the partners."""
+MANY = 1 << 30
+"""More differences than a comparison finds: two entries that were not compared."""
 QUIET = frozenset(
     ("constant", "assume", "reshape", "broadcast", "exti", "make_token", "return", "continue", "yield")
 )
 """Ops that front ends emit at will: they say nothing about likeness."""
 
 
-def match_entries(reference: ModuleOp, generated: ModuleOp, only: str | None) -> list[EntryPair]:
-    """Partners by symbol, then by likeness, with what is left over on either side.
+def match_entries(
+    reference: ModuleOp, generated: ModuleOp, only: str | None, differences: Callable[[TileOp, TileOp], int]
+) -> list[EntryPair]:
+    """Partners by symbol, then by content, with what is left over on either side.
 
-    ``only``: the symbol, on either side, of the one entry to compare. Raises InputError where there is none.
+    ``only``: the symbol, on either side, of the one entry to compare. ``differences``: how many a comparison
+    of two entries finds. Raises InputError where there is no entry of that symbol.
     """
     ref, gen = list(reference.entries), list(generated.entries)
     if only is not None:
@@ -41,41 +48,57 @@ def match_entries(reference: ModuleOp, generated: ModuleOp, only: str | None) ->
         position = next(same, None)
         if position is not None:
             partners[index] = position
-    _by_likeness(ref, gen, partners)
+    _by_content(ref, gen, partners, differences)
     pairs: list[EntryPair] = [
         (entry, gen[partners[index]] if index in partners else None) for index, entry in enumerate(ref)
     ]
     taken = frozenset(partners.values())
-    return pairs + [(None, entry) for position, entry in enumerate(gen) if position not in taken]
+    pairs += [(None, entry) for position, entry in enumerate(gen) if position not in taken]
+    return [pair for pair in pairs if only is None or only in map(symbol, pair)]
 
 
 def _chosen(ref: list[TileOp], gen: list[TileOp], only: str) -> tuple[list[TileOp], list[TileOp]]:
-    """The entries of that symbol; on a side without one, the entry that is most like the other side's."""
-    chosen_ref = [entry for entry in ref if symbol(entry) == only]
-    chosen_gen = [entry for entry in gen if symbol(entry) == only]
-    if not chosen_ref and not chosen_gen:
+    """The entries of that symbol; of a side without one, those that the other side has no symbol of."""
+    chosen = [[entry for entry in side if symbol(entry) == only] for side in (ref, gen)]
+    if not any(chosen):
         from tileir_diff.errors import InputError
 
         known = ", ".join(f"@{symbol(entry)}" for entry in (*ref, *gen))
         raise InputError(f"no entry @{only} on either side; there are {known}")
-    if not chosen_gen and gen:
-        chosen_gen = [max(gen, key=lambda entry: similarity(chosen_ref[0], entry))]
-    if not chosen_ref and ref:
-        chosen_ref = [max(ref, key=lambda entry: similarity(entry, chosen_gen[0]))]
-    return chosen_ref, chosen_gen
+    shared = frozenset(map(symbol, ref)) & frozenset(map(symbol, gen))
+    others = [[entry for entry in side if symbol(entry) not in shared] or side for side in (ref, gen)]
+    return chosen[0] or others[0], chosen[1] or others[1]
 
 
-def _by_likeness(ref: Sequence[TileOp], gen: Sequence[TileOp], partners: dict[int, int]) -> None:
-    """Add to ``partners`` those entries without one of their name, the most alike first."""
-    scored = [
-        (-similarity(entry, other), index, position)
+def _by_content(
+    ref: Sequence[TileOp],
+    gen: Sequence[TileOp],
+    partners: dict[int, int],
+    differences: Callable[[TileOp, TileOp], int],
+) -> None:
+    """Add to ``partners`` those entries without one of their name.
+
+    The most alike are tried first; entries without a difference are partners at once, and of the others those
+    with the fewest. Where there are too many to try, likeness decides.
+    """
+    scored = sorted(
+        (-likeness, index, position)
         for index, entry in enumerate(ref)
         if index not in partners
         for position, other in enumerate(gen)
-        if position not in partners.values()
-    ]
-    for score, index, position in sorted(scored):
-        if -score >= MIN_SIMILARITY and index not in partners and position not in partners.values():
+        if position not in partners.values() and (likeness := similarity(entry, other)) >= MIN_SIMILARITY
+    )
+    tried: list[tuple[int, float, int, int]] = []
+    for score, index, position in scored:
+        if index in partners or position in partners.values():
+            continue
+        lone = len(scored) == 1
+        count = MANY if lone or len(tried) >= MAX_TRIALS else differences(ref[index], gen[position])
+        if count == 0:
+            partners[index] = position
+        tried.append((count, score, index, position))
+    for _, _, index, position in sorted(tried):
+        if index not in partners and position not in partners.values():
             partners[index] = position
 
 

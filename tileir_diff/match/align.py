@@ -140,6 +140,19 @@ def _middle(left: list[Any], right: list[Any], values: dict[SSAValue, SSAValue],
             for x, y in zip(left[i1:i2], right[j1:j2], strict=True):
                 _replaced(x, y, values, result)
             continue
+        _unequal_runs(left[i1:i2], right[j1:j2], values, result)
+
+
+def _unequal_runs(
+    left: list[Any], right: list[Any], values: dict[SSAValue, SSAValue], result: Alignment
+) -> None:
+    """Runs of different lengths: an op with an operand more or less is still itself."""
+    kinds_left, kinds_right = [op.short for op in left], [op.short for op in right]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, kinds_left, kinds_right, autojunk=False).get_opcodes():
+        if tag == "equal":
+            for x, y in zip(left[i1:i2], right[j1:j2], strict=True):
+                _pair(x, y, values, result)
+            continue
         result.local.extend(Local(op, None, "missing") for op in left[i1:i2])
         result.local.extend(Local(None, op, "extra") for op in right[j1:j2])
 

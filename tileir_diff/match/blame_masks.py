@@ -23,6 +23,9 @@ def selections(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
     terms = blame.terms
     cond_a, then_a, else_a = terms.args[a]
     cond_b, then_b, else_b = (blame.rename(arg) for arg in terms.args[b])
+    if _is_read(blame, else_a) and _is_read(blame, else_b):  # the padding stands first: turn both around
+        cond_a, then_a, else_a = terms.negate(cond_a), else_a, then_a
+        cond_b, then_b, else_b = terms.negate(cond_b), else_b, then_b
     if cond_a == cond_b and (then_a, else_a) == (else_b, then_b):
         return blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
     loads = _loads_of(blame, a, b, ref_op, gen_op)
@@ -50,6 +53,12 @@ def _loads_of(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> tuple[T
     if ref_load is None or gen_load is None:
         ref_load, gen_load = _load(ref_op), _load(gen_op)
     return None if ref_load is None or gen_load is None else (ref_load, gen_load)
+
+
+def _is_read(blame: Blame, term: Term) -> bool:
+    """A value read from memory, as it is."""
+    atom = blame.terms.single(term)
+    return atom is not None and blame.terms.kind[atom] == "mem"
 
 
 def _reader(blame: Blame, side: int, term: Term) -> Op:
@@ -99,7 +108,7 @@ def one_selection(
         if known is not None:
             return [Finding(reformulated(blame, known, a, b, ref_op, gen_op))]
     load = _load(origin(blame.reference if lost else blame.generated, then))
-    if load is not None and terms.kind[terms.single(then) or then] == "mem":
+    if load is not None and _is_read(blame, then):
         return _one_mask(blame, a, b, load, (ref_op, gen_op), depth)
     if other not in (inner, outer):
         return None

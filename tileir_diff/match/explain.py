@@ -9,8 +9,8 @@ from tileir_diff.graph import floats
 from tileir_diff.graph.show import show
 from tileir_diff.match import arguments
 from tileir_diff.match.blame import Blame, first_of
-from tileir_diff.match.effects import block_only
 from tileir_diff.match.hints import compare_hints
+from tileir_diff.match.load_bounds import load_bounds
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.search import front_end
@@ -55,7 +55,8 @@ def explain(attempt: Attempt) -> EntryResult:
     blame = Blame(reference, generated, names)
     result = EntryResult(arguments=arguments.argument_pairs(reference, generated, attempt.binding))
     _oblige_host(blame, attempt, result)
-    found = [*_unequal(blame, attempt), *_lone(blame, attempt), *_load_bounds(blame, attempt, result)]
+    bounds = load_bounds(blame, attempt, lambda atom: _oblige(blame, atom, result))
+    found = [*_unequal(blame, attempt), *_lone(blame, attempt), *bounds]
     found = _one_mask(_placed(blame, attempt, _root_causes(first_of(found))))
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
@@ -138,33 +139,6 @@ def _lone(blame: Blame, attempt: Attempt) -> list[Difference]:
         rule = f"{LONE_RULES.get(item.effect.kind, 'memory-family')}/extra"
         words = "nothing", describe(item.effect)
         found.append(blame.make(rule, None, item.effect.op, *words, status="EXTRA"))
-    return found
-
-
-def _load_bounds(blame: Blame, attempt: Attempt, result: EntryResult) -> list[Difference]:
-    """Loads of the same elements that the generated side makes on lanes where the reference makes none."""
-    terms = blame.terms
-    found: list[Difference] = []
-    accepted = {atom for pair in attempt.match.pairs for atom in pair.obligations}
-    for pair in attempt.match.loads:
-        ref, gen = pair.reference, pair.generated
-        if pair.equal or ref.pointer != gen.pointer or ref.trips != gen.trips:
-            continue
-        gen_atoms = terms.conjuncts(gen.condition)
-        lost = [atom for atom in terms.conjuncts(ref.condition) if not terms.implies(gen_atoms, atom)]
-        if not attempt.one_front_end:
-            # a guard on block indices alone is the launch's business
-            for atom in lost:
-                if block_only(attempt.reference, atom):
-                    _oblige(blame, atom, result)
-            lost = [a for a in lost if a not in accepted and not block_only(attempt.reference, a)]
-        if lost:
-            from tileir_diff.match.blame_masks import mask
-
-            difference = mask(blame, ref.condition, gen.condition, *_ops(pair))
-            found.append(
-                replace(difference, note="reads outside the array, whether or not the value is used")
-            )
     return found
 
 

@@ -122,7 +122,12 @@ def _inserted(harmful: list[Local]) -> list[Local]:
     used: set[int] = set()
     kept: list[Local] = []
     for item in harmful:
-        if item.what != "operand" or item.operand < 0 or item.reference is None or item.generated is None:
+        if item.what != "operand" or item.reference is None or item.generated is None:
+            continue
+        if item.operand < 0:  # what only feeds an operand that one side does not have goes with it
+            for op, table in ((item.reference, missing), (item.generated, extra)):
+                for value in op.group(item.name):
+                    _swallow(value.owner, table, used)
             continue
         ref_def: Any = operand_groups(item.reference)[item.operand][1].owner
         gen_def: Any = operand_groups(item.generated)[item.operand][1].owner

@@ -1,0 +1,97 @@
+"""Loads of the same elements that the generated side makes where the reference makes none.
+
+The values of loads are compared where they are used; what a load reads without using it shows only here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tileir_diff.match.blame_masks import mask
+from tileir_diff.match.effects import block_only
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.match.blame import Blame
+    from tileir_diff.match.effects import EffectPair
+    from tileir_diff.match.model import Difference
+    from tileir_diff.match.search import Attempt
+
+
+def load_bounds(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]) -> list[Difference]:
+    """Lanes that only the generated side reads, and addresses that only it leaves undetermined.
+
+    ``oblige`` is told the conditions on block indices alone, which are the launch's business.
+    """
+    accepted = frozenset(atom for pair in attempt.match.pairs for atom in pair.obligations)
+    found: list[Difference] = []
+    for pair in attempt.match.loads:
+        ref, gen = pair.reference, pair.generated
+        if pair.equal or ref.trips != gen.trips or ref.pointer is None or gen.pointer is None:
+            continue
+        if _same_address(blame.terms, pair):
+            lost = _lost(blame.terms, pair)
+            if not attempt.one_front_end:
+                for atom in lost:
+                    if block_only(attempt.reference, atom):
+                        oblige(atom)
+                lost = [a for a in lost if a not in accepted and not block_only(attempt.reference, a)]
+            if lost:
+                found.append(_unmasked(blame, pair))
+        elif _is_undetermined(blame.terms, gen.pointer) and not _is_undetermined(blame.terms, ref.pointer):
+            found.extend(_unpadded(blame, pair))
+    return found
+
+
+def _same_address(terms: Terms, pair: EffectPair) -> bool:
+    """Whether both read at one address wherever both read."""
+    a, b = pair.reference.pointer, pair.generated.pointer
+    if a is None or b is None or a == b:
+        return a == b
+    both = terms.conjuncts(terms.conjunction((pair.reference.condition, pair.generated.condition)))
+    return terms.under(a, both) == terms.under(b, both)
+
+
+def _lost(terms: Terms, pair: EffectPair) -> list[Term]:
+    """Conditions of the reference's load that the generated one does not have."""
+    guards = terms.conjuncts(pair.generated.condition)
+    return [atom for atom in terms.conjuncts(pair.reference.condition) if not terms.implies(guards, atom)]
+
+
+def _unmasked(blame: Blame, pair: EffectPair) -> Difference:
+    ref, gen = pair.reference, pair.generated
+    where = "outside the array" if ref.pointer == gen.pointer else "where the reference reads nothing"
+    difference = mask(blame, ref.condition, gen.condition, ref.effect.op, gen.effect.op)
+    return replace(difference, note=f"reads {where}, whether or not the value is used")
+
+
+def _unpadded(blame: Blame, pair: EffectPair) -> list[Difference]:
+    """The load of the index whose padding is missing, else the load that uses it."""
+    ref, gen = pair.reference, pair.generated
+    assert ref.pointer is not None
+    assert gen.pointer is not None
+    ops = ref.effect.op, gen.effect.op
+    causes = [d for d in blame.values(ref.pointer, gen.pointer, *ops) if d.rule == "padding/missing"]
+    words = "an address that is determined", "an address from undetermined lanes"
+    causes = causes or [blame.make("padding/missing", *ops, *words, status="MISSING", impact="bounds")]
+    return [
+        replace(cause, note="the address of a load comes from it, so it may read anywhere")
+        for cause in causes
+    ]
+
+
+def _is_undetermined(terms: Terms, address: Term) -> bool:
+    """Whether a lane that a load without padding leaves undetermined takes part in an address."""
+    seen: set[Term] = set()
+    work = [address]
+    while work:
+        node = work.pop()
+        if terms.kind[node] == "undefined":
+            return True
+        if node not in seen:
+            seen.add(node)
+            work.extend(terms.args[node])
+    return False

@@ -251,14 +251,9 @@ class Predicates(Arithmetic):
         return False
 
     def exclusive_or(self, left: Term, right: Term) -> Term:
-        for a, b in ((left, right), (right, left)):
-            if a == self.true:
-                return self.negate(b)
-            if a == self.false:
-                return b
-        if left == right:
-            return self.false
-        return self._node("xor", None, tuple(sorted((left, right))))
+        """One of the two, spelled out."""
+        only_left = self.conjunction((left, self.negate(right)))
+        return self.disjunction((only_left, self.conjunction((self.negate(left), right))))
 
     def b2i(self, term: Term) -> Term:
         """1 where the predicate holds, else 0."""
@@ -298,10 +293,10 @@ class Predicates(Arithmetic):
         if goal == self.true:
             return True
         memo = {} if memo is None else memo
-        known = memo.get(goal)
-        if known is None:
-            known = memo[goal] = self._implied(guards, goal, memo)
-        return known
+        if goal not in memo:
+            for part in self.nested(goal, memo):
+                memo[part] = self._implied(guards, part, memo)
+        return memo[goal]
 
     def _implied(self, guards: Collection[Term], goal: Term, memo: dict[Term, bool]) -> bool:
         kind = self.kind[goal]

@@ -285,6 +285,5 @@ _CONSTRUCTORS: dict[str, Callable[[Terms, Any, tuple[Term, ...]], Term]] = {
     "or": lambda terms, _, args: terms.disjunction(args),
     "tdiv": lambda terms, _, args: terms.truncdiv(args[0], args[1]),
     "wrap": lambda terms, attr, args: terms.wrap(attr[0], args[0]),
-    "xor": lambda terms, _, args: terms.exclusive_or(args[0], args[1]),
 }
 """How a node with a normal form is made again."""

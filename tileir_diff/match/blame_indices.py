@@ -55,12 +55,14 @@ def _readers(blame: Blame, term: Term) -> frozenset[Term]:
     """The divisions, shifts and the like in an index or a condition, inner ones included."""
     terms = blame.terms
     found: set[Term] = set()
+    seen: set[Term] = set()
     work = [term]
     while work and len(found) < MAX_ATOMS:
         node = work.pop()
         kind = terms.kind[node]
-        if node in found:
+        if node in seen:
             continue
+        seen.add(node)
         if kind in READERS:
             found.add(node)
         elif kind != "poly" and kind not in CONDITIONS:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.blame import Blame, Op
 
-PREDICATES = frozenset({"le", "eq", "and", "or", "not", "xor", "ult", "fcmp"})
+PREDICATES = frozenset({"le", "eq", "and", "or", "not", "ult", "fcmp"})
 
 ATTRIBUTE_RULES = {
     "atomic": "atomic/mode",

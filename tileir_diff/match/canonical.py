@@ -155,4 +155,20 @@ def aligned(terms: Terms, reference: CanonicalEffect, generated: CanonicalEffect
             return candidate
         if best is generated and candidate.extents == reference.extents:
             best = candidate if generated.extents != reference.extents else generated
-    return best
+    return _turned(terms, reference, best)
+
+
+def _turned(terms: Terms, reference: CanonicalEffect, generated: CanonicalEffect) -> CanonicalEffect:
+    """``generated`` with those lanes backwards that make its address equal."""
+    if reference.pointer is None or generated.pointer is None or reference.extents != generated.extents:
+        return generated
+    ours, theirs = terms.poly(reference.pointer), terms.poly(generated.pointer)
+    lanes = [(terms.leaf("lane", dim, extent), dim, extent) for dim, extent in enumerate(reference.extents)]
+    mapping = {
+        leaf: terms.sub(terms.const(extent - 1), terms.lane(dim, extent))
+        for leaf, dim, extent in lanes
+        if (factor := ours.get((leaf,))) is not None and theirs.get((leaf,)) == -factor
+    }
+    if not mapping or terms.subst(generated.pointer, mapping) != reference.pointer:
+        return generated
+    return _renamed(terms, generated, mapping, generated.extents)

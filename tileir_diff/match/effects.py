@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tileir_diff.match.canonical import CanonicalEffect, aligned, canonical
+from tileir_diff.match.joined import joined
 
 if TYPE_CHECKING:
     from tileir_diff.graph.kernel import Effect, Kernel
-    from tileir_diff.graph.terms import Term
+    from tileir_diff.graph.terms import Term, Terms
 
 
 @dataclass(slots=True)
@@ -21,6 +22,8 @@ class EffectPair:
     equal: bool
     obligations: tuple[Term, ...] = ()
     """Predicates over block indices and sizes that only the host can guarantee."""
+    whole: bool = True
+    """Whether each is all of the other; not where several stores of one side are one of the other."""
 
 
 @dataclass(slots=True)
@@ -194,7 +197,7 @@ def _pair(
     kernel: Kernel, ref: list[CanonicalEffect], gen: list[CanonicalEffect]
 ) -> tuple[list[EffectPair], list[CanonicalEffect], list[CanonicalEffect]]:
     terms = kernel.terms
-    pairs: dict[int, EffectPair] = {}
+    pairs: list[tuple[int, EffectPair]] = []
     free = dict.fromkeys(range(len(gen)))
     waiting: list[int] = []
     # equal ones first, in order
@@ -205,7 +208,7 @@ def _pair(
         same = index_of.get(item.key())
         if same:
             other = same.pop(0)
-            pairs[position] = EffectPair(item, gen[other], True)
+            pairs.append((position, EffectPair(item, gen[other], True)))
             free.pop(other)
         else:
             waiting.append(position)
@@ -216,10 +219,11 @@ def _pair(
                 continue
             candidate = aligned(terms, item, gen[other])
             if candidate.key() == item.key():
-                pairs[position] = EffectPair(item, candidate, True)
+                pairs.append((position, EffectPair(item, candidate, True)))
                 free.pop(other)
                 waiting.remove(position)
                 break
+    pairs += _joined_pairs(terms, ref, gen, waiting, free)
     for level in range(4):
         for position in list(waiting):
             item = ref[position]
@@ -230,14 +234,40 @@ def _pair(
                 if score > best_score:
                     best, best_score = other, score
             if best is not None and best_score >= 0:
-                pairs[position] = EffectPair(item, aligned(terms, item, gen[best]), False)
+                pairs.append((position, EffectPair(item, aligned(terms, item, gen[best]), False)))
                 free.pop(best)
                 waiting.remove(position)
     return (
-        [pairs[position] for position in sorted(pairs)],
+        [pair for _, pair in sorted(pairs, key=lambda each: each[0])],
         [ref[position] for position in waiting],
         [gen[position] for position in free],
     )
+
+
+def _joined_pairs(
+    terms: Terms,
+    ref: list[CanonicalEffect],
+    gen: list[CanonicalEffect],
+    waiting: list[int],
+    free: dict[int, None],
+) -> list[tuple[int, EffectPair]]:
+    """Pairs of one store with the stores in branches that together are it; takes them from those left."""
+    pairs: list[tuple[int, EffectPair]] = []
+    for parts, whole in joined(terms, ref, waiting):
+        other = next((each for each in free if gen[each].key() == whole.key()), None)
+        if other is not None:
+            free.pop(other)
+            for position in parts:
+                waiting.remove(position)
+                pairs.append((position, EffectPair(ref[position], gen[other], True, whole=False)))
+    for parts, whole in joined(terms, gen, free):
+        position = next((each for each in waiting if ref[each].key() == whole.key()), None)
+        if position is not None:
+            waiting.remove(position)
+            for other in parts:
+                free.pop(other)
+                pairs.append((position, EffectPair(ref[position], gen[other], True, whole=False)))
+    return pairs
 
 
 def _group(item: CanonicalEffect) -> tuple[object, ...]:

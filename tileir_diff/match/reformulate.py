@@ -26,7 +26,7 @@ NODE_LIMIT = 3000
 F32_MAX = 3.4028235e38
 
 _EXACT = frozenset({"negf", "absf", "maxf", "minf"})
-_PREDICATES = frozenset({"le", "eq", "and", "or", "xor", "ult", "bool_op"})
+_PREDICATES = frozenset({"le", "eq", "and", "or", "ult", "bool_op"})
 COARSEST_CONSTANT = 5e-3
 """How far a constant can be off because it was rounded to bf16, relative."""
 _TOLERANCE = {

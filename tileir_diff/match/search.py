@@ -240,7 +240,8 @@ def refine(attempt: Attempt, *, constants_only: bool = False) -> Binding | None:
         return None  # the same front end and the same parameters: what differs is a difference
     unifier = arguments.Unifier(attempt.binding, attempt.reference, attempt.generated)
     for pair in (*attempt.match.loads, *attempt.match.pairs):
-        unifier.effects(pair.reference.effect, pair.generated.effect)
+        if pair.whole:
+            unifier.effects(pair.reference.effect, pair.generated.effect)
     if not unifier.gen and not unifier.ref and not unifier.grid:
         return None
     binding = _copy(attempt.binding)

@@ -142,10 +142,12 @@ def _data_order(kernel: Kernel) -> dict[int, frozenset[int]]:
 
 def _same_edges(reference: Kernel, generated: Kernel, match: EffectMatch) -> bool:
     """Whether the token edges of both sides are the same under the matching: then nothing can be lost."""
-    partner = {
-        pair.reference.effect.order: pair.generated.effect.order for pair in (*match.pairs, *match.loads)
-    }
-    if len(partner) != len(reference.effects) or reference.merges.keys() != generated.merges.keys():
+    pairs = (*match.pairs, *match.loads)
+    partner = {pair.reference.effect.order: pair.generated.effect.order for pair in pairs}
+    if (
+        not len(partner) == len(pairs) == len(reference.effects)
+        or reference.merges.keys() != generated.merges.keys()
+    ):
         return False
 
     def kept(items: Iterable[int], others: Iterable[int]) -> bool:

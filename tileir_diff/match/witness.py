@@ -116,7 +116,5 @@ def _apply(terms: Terms, node: Term, memo: dict[Term, int | None]) -> int | None
             return int(all(args))
         case "or":
             return int(any(args))
-        case "xor":
-            return args[0] ^ args[1]
         case _:
             return None

@@ -146,8 +146,8 @@ def _middle(left: list[Any], right: list[Any], values: dict[SSAValue, SSAValue],
 def _unequal_runs(
     left: list[Any], right: list[Any], values: dict[SSAValue, SSAValue], result: Alignment
 ) -> None:
-    """Runs of different lengths: an op with an operand more or less is still itself."""
-    kinds_left, kinds_right = [op.short for op in left], [op.short for op in right]
+    """Runs of different lengths: an op with an operand more or less, or a carried value, is still itself."""
+    kinds_left, kinds_right = [_kind(op) for op in left], [_kind(op) for op in right]
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, kinds_left, kinds_right, autojunk=False).get_opcodes():
         if tag == "equal":
             for x, y in zip(left[i1:i2], right[j1:j2], strict=True):
@@ -155,6 +155,10 @@ def _unequal_runs(
             continue
         result.local.extend(Local(op, None, "missing") for op in left[i1:i2])
         result.local.extend(Local(None, op, "extra") for op in right[j1:j2])
+
+
+def _kind(op: Any) -> tuple[Any, ...]:
+    return (op.short, () if op.regions else tuple([result.type for result in op.results]))
 
 
 def _replaced(ref: Any, gen: Any, values: dict[SSAValue, SSAValue], result: Alignment) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import Pair, assert_equal, assert_found, kernel
+from tests.match.snippets import STORE, Pair, assert_equal, assert_found, compared, kernel
 
 T = "tile<128xf32>"
 STORE_AT = (
@@ -341,3 +341,20 @@ def test_a_lost_return_is_a_lost_guard() -> None:
     test = "%c = cmpi greater_than_or_equal %x, %m, signed : tile<i32> -> tile<i1>\n"
     early = kernel(f"{test}if %c {{\nreturn\n}}\n{VALUE}%w = negf %v : {T}\n{STORE_AT}")
     assert_found(early, kernel(f"{VALUE}%w = negf %v : {T}\n{STORE_AT}"), "mask", "control-flow")
+
+
+ENDLESS = (
+    "%w = loop iter_values(%acc = %zero) : {T} -> {T} {{\n"
+    "%more = addf %acc, %acc : {T}\n{exit}continue %more : {T}\n}}\n"
+).format
+
+
+def test_below_a_loop_that_never_ends_nothing_is_reached() -> None:
+    leaves = ENDLESS(T=T, exit=f"if %first {{\nbreak %more : {T}\n}}\n")
+    stays = ENDLESS(T=T, exit="")
+    first = "%first = cmpi equal %N, %i0, signed : tile<i32> -> tile<i1>\n"
+    ends = kernel(f"{first}{leaves}{STORE}")
+    never = kernel(f"{first}{stays}{STORE}")
+    assert_equal(never, never)
+    assert_found(ends, never, "control-flow")
+    assert any("no break" in line for line in compared(never, never).assumptions)

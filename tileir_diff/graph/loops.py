@@ -110,6 +110,9 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
         else:
             ev.set(op, _result(ev, loop, breaks, index, result), index)
     _close_arguments(ev, loop, args)
+    if loop.trip is None and not breaks:
+        ev.kernel.assume(f"line {op.span.line}: the loop has no break: what stands below it is not reached")
+        ev.live = ev.terms.false
 
 
 def _enter(ev: Evaluator, loop: Loop, args: Sequence[SSAValue], inits: list[Any]) -> dict[int, int]:

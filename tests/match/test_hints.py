@@ -39,6 +39,17 @@ OTHER: list[tuple[Hints, Hints, str]] = [
     ({}, {"default": {"allow_tma": False}}, "tma-hint/extra"),
     ({"default": {"occupancy": 4}}, {"default": {"occupancy": 2}}, "entry-hint/changed"),
     ({"sm_100": {"num_cta_in_cga": 2}}, {}, "entry-hint/missing"),
+    (
+        {"sm_90": {"occupancy": 2}, "sm_100": {"occupancy": 4}},
+        {"default": {"occupancy": 2}},
+        "entry-hint/changed",
+    ),
+    ({"default": {"latency": 3}}, {"sm_100": {"latency": 3}, "sm_120": {"latency": 5}}, "latency-hint/changed"),
+    (
+        {"sm_100": {"latency": 3}, "sm_120": {"latency": 5}},
+        {"sm_100": {"latency": 3}, "sm_120": {"latency": 6}, "sm_90": {"latency": 1}},
+        "latency-hint/changed",
+    ),
 ]
 
 
@@ -96,4 +107,7 @@ def test_hints_of_a_load(reference: str, generated: str, rule: str) -> None:
 
 def test_a_default_against_an_architecture() -> None:
     assert_equal(load("default = {latency = 4}"), load("sm_100 = {latency = 4}"))
-    assert_equal(load("sm_100 = {latency = 4}, sm_120 = {latency = 7}"), load("default = {latency = 4}"))
+    assert_equal(load("sm_100 = {latency = 4}, sm_120 = {latency = 4}"), load("default = {latency = 4}"))
+    two, one = load("sm_100 = {latency = 4}, sm_120 = {latency = 7}"), load("default = {latency = 4}")
+    assert_found(two, one, "latency-hint/changed")
+    assert_found(one, two, "latency-hint/changed")

@@ -21,8 +21,8 @@ def effective(hints: Hints, arch: str) -> dict[str, Any]:
 def compare_hints(reference: Hints, generated: Hints) -> list[tuple[str, str, str, str]]:
     """Differences as (rule, key, expected, actual).
 
-    Sides that key their hints alike are compared key by key. Where one side says ``default`` and the other
-    names architectures, one architecture on which both agree is enough: the rest is for other machines.
+    Sides that key their hints alike are compared key by key, others on each architecture that both speak of,
+    by name or by ``default``: the rest is for other machines. Where there is none, the closest two count.
     """
     keys = [
         key for key in dict.fromkeys((*reference, *generated)) if reference.get(key) or generated.get(key)
@@ -35,9 +35,14 @@ def compare_hints(reference: Hints, generated: Hints) -> list[tuple[str, str, st
     elif ref_named == gen_named:
         candidates = [sorted(keys)]
     else:
-        candidates = [[arch] for arch in named]
+        common = [arch for arch in named if _speaks_of(reference, arch) and _speaks_of(generated, arch)]
+        candidates = [common] if common else [[arch] for arch in named]
     results = [_compare(reference, generated, archs) for archs in candidates]
     return min(results, key=len) if results else []
+
+
+def _speaks_of(hints: Hints, arch: str) -> bool:
+    return bool(hints.get(arch) or hints.get("default"))
 
 
 def _compare(reference: Hints, generated: Hints, archs: list[str]) -> list[tuple[str, str, str, str]]:

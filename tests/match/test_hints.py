@@ -44,7 +44,11 @@ OTHER: list[tuple[Hints, Hints, str]] = [
         {"default": {"occupancy": 2}},
         "entry-hint/changed",
     ),
-    ({"default": {"latency": 3}}, {"sm_100": {"latency": 3}, "sm_120": {"latency": 5}}, "latency-hint/changed"),
+    (
+        {"default": {"latency": 3}},
+        {"sm_100": {"latency": 3}, "sm_120": {"latency": 5}},
+        "latency-hint/changed",
+    ),
     (
         {"sm_100": {"latency": 3}, "sm_120": {"latency": 5}},
         {"sm_100": {"latency": 3}, "sm_120": {"latency": 6}, "sm_90": {"latency": 1}},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.graph import floats
 from tileir_diff.graph.show import show
 from tileir_diff.match import arguments
+from tileir_diff.match.alignments import alignments
 from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.hints import compare_hints
 from tileir_diff.match.load_bounds import load_bounds
@@ -62,11 +63,13 @@ def explain(attempt: Attempt) -> EntryResult:
     found.extend(_families(blame, attempt))
     found.extend(_dead_loads(blame, attempt))
     found.extend(view_sizes(blame, attempt))
+    found.extend(alignments(blame, attempt))
     found.extend(_hints(blame, attempt))
     specialises = front_end(generated) == "cuTile Rust"
     promises, obligations = compare_promises(reference, generated, blame.make, specialises, blame.settled)
     result.differences = first_of([*found, *promises])
     result.obligations.extend(_bound_constants(attempt, names))
+    result.obligations.extend(_unsigned_bounds(blame, attempt))
     result.obligations.extend(obligations)
     _add_remarks(attempt, result)
     return result
@@ -211,6 +214,10 @@ def _orders(blame: Blame, attempt: Attempt) -> list[Difference]:
         # an order to the next iteration, where the access stands no earlier in the text
         previous = "previous " if before.order >= later.reference.effect.order else ""
         after = f"after the {previous}{before.kind.replace('_', ' ')} of line {before.op.span.line}"
+        if before.kind == "print":
+            words = after, "before or after it"
+            found.append(blame.make("debug-op/changed", *_ops(later), *words, part="token"))
+            continue
         words = after, "not ordered by a token"
         found.append(blame.make("token-order/missing", *_ops(later), *words, part="token", status="MISSING"))
     return found
@@ -300,6 +307,23 @@ def _bound_constants(attempt: Attempt, names: dict[Term, str]) -> list[str]:
         f"reference grid.{'xyz'[axis]} = {size}" for axis, size in sorted(attempt.binding.grid.items())
     )
     return lines
+
+
+def _unsigned_bounds(blame: Blame, attempt: Attempt) -> list[str]:
+    """Bounds that a loop compares unsigned on one side only: the same where they are not negative."""
+    terms = attempt.reference.terms
+    ours, theirs = (
+        dict.fromkeys(
+            blame.show(bound)
+            for loop in kernel.loops
+            if loop.op.get("unsigned_cmp")
+            for bound in (loop.lower, loop.upper)
+            if bound is not None and not terms.nonneg(bound)
+        )
+        for kernel in (attempt.reference, attempt.generated)
+    )
+    one_sided = [bound for bound in (*ours, *theirs) if (bound in ours) != (bound in theirs)]
+    return [f"{bound} >= 0: a loop compares with it unsigned, on one side only" for bound in one_sided]
 
 
 def _is_launched(terms: Terms, term: Term | None) -> bool:

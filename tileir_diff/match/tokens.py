@@ -47,8 +47,8 @@ def _groups(match: EffectMatch) -> tuple[list[list[EffectPair]], frozenset[int]]
         effect = pair.reference.effect
         if effect.kind in FENCES or effect.op.get("memory_ordering") in ORDERED:
             synchronising.append(pair)
-        elif effect.kind in WRITES or effect.kind == "load":
-            by_base.setdefault(effect.base, []).append(pair)
+        elif effect.kind in WRITES or effect.kind in ("load", "print"):
+            by_base.setdefault("print" if effect.kind == "print" else effect.base, []).append(pair)
     if not synchronising:
         return list(by_base.values()), frozenset()
     # an acquire, a release or a fence orders accesses to every array
@@ -61,7 +61,8 @@ def _matters(earlier: Effect, later: Effect, anchors: frozenset[int]) -> bool:
     """Whether the order of two accesses is seen: one writes to the array of the other, or synchronises."""
     if anchors & {earlier.order, later.order}:
         return True
-    return earlier.base == later.base and bool({earlier.kind, later.kind} & WRITES)
+    kinds = {earlier.kind, later.kind}
+    return earlier.base == later.base and (bool(kinds & WRITES) or kinds == {"print"})
 
 
 class _Orders:

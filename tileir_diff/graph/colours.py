@@ -1,13 +1,14 @@
 """Names for the carried values of a loop by what they compute, so that equal loops get equal terms.
 
-Colours: round 0 is type and initial value; round t + 1 adds the next value with every carried value replaced
-by its colour of round t. When a round splits no class, equal colours mean equal values, on one side and
-across sides (the colours of a round contain those before it).
+Colours, as in the partition refinement of automata: round 0 is type and initial value; round t + 1 adds the
+next value with every carried value replaced by its colour of round t. A value depends on a closed set of
+carried values. Let r be the first round after which those of one side are split no further, into n classes.
+Taken together with another loop that has the same n and r, they are between n and 2 n classes, and every
+round splits one or is the last: so with n more rounds, equal colours mean equal values across sides.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.carries import own_lanes, substitute_carries
@@ -27,14 +28,12 @@ def finish(terms: Terms, loop: Loop) -> None:
     if exit_ is not None:
         pieces.append(exit_)
     iteration = _iteration(terms, live, pieces)
-    rounds = _rounds(terms, loop, live, exit_, iteration)
-    closures = _closures(terms, live, pieces)
+    settled = _settled(terms, loop, live, exit_, iteration, _closures(terms, live, pieces))
     loop.canonical = {loop.iteration: iteration}
-    for position, carry in enumerate(live):
-        colour = _settled(rounds, closures[position], position)
+    for carry, colour in zip(live, settled, strict=False):
         loop.canonical[carry.leaf] = terms.node("cp", None, (colour,))
     if exit_ is not None:
-        loop.canonical[-1] = _settled(rounds, closures[-1], len(live))
+        loop.canonical[-1] = settled[-1]
 
 
 def closed_lanes(terms: Terms, term: Term, value: SSAValue) -> Term:
@@ -57,35 +56,60 @@ def _iteration(terms: Terms, live: list[Carry], pieces: list[Term]) -> Term:
     return terms.atom(leaf)
 
 
-def _rounds(
-    terms: Terms, loop: Loop, live: list[Carry], exit_: Term | None, iteration: Term
-) -> list[list[Term]]:
-    """The colours of each round: those of the live carries, then that of the exit."""
-    inits = [closed_lanes(terms, carry.init, carry.value) for carry in live]
+def _settled(
+    terms: Terms,
+    loop: Loop,
+    live: list[Carry],
+    exit_: Term | None,
+    iteration: Term,
+    closures: list[frozenset[int]],
+) -> list[Term]:
+    """The last colours of the live carries, then that of the exit."""
     nexts = [closed_lanes(terms, carry.next, carry.value) for carry in live]
     colours = [
-        terms.node("colour", ("init", carry.type_text), (init,))
-        for carry, init in zip(live, inits, strict=True)
+        terms.node("colour", ("init", c.type_text), (closed_lanes(terms, c.init, c.value),)) for c in live
     ]
     if exit_ is not None:
         nexts.append(exit_)
         colours.append(terms.node("colour", ("exit",), ()))
-    rounds = [colours]
-    for _ in range(len(nexts) + 2):
-        mapping: dict[Term, Term] = {loop.iteration: iteration}
-        for carry, colour in zip(live, colours, strict=False):
-            mapping[carry.leaf] = terms.node("cp", None, (colour,))
-        memo: dict[Term, Term] = {}
-        new = [
-            terms.node("colour", ("next",), (old, substitute_carries(terms, next_, mapping, memo)))
-            for old, next_ in zip(colours, nexts, strict=True)
-        ]
-        rounds.append(new)
-        stable = len(set(new)) == len(set(colours))
-        colours = new
-        if stable and len(rounds) > 2:
-            break
-    return rounds
+    settled: dict[int, Term] = {}
+    last: dict[int, tuple[int, int]] = {}
+    number = 0
+    while len(settled) < len(nexts):
+        waiting = [position for position in range(len(nexts)) if position not in settled]
+        needed = frozenset[int]().union(*(closures[position] for position in waiting))
+        before, colours = colours, _next_round(terms, loop, live, iteration, nexts, colours, needed)
+        for position in waiting:
+            classes, more = (len({each[i] for i in closures[position]}) for each in (before, colours))
+            if position not in last and classes == more:
+                last[position] = number, classes
+            first, size = last.get(position, (number + 1, 1))
+            if first + size == number + 1:
+                settled[position] = terms.node("colour", ("settled", first, size), (colours[position],))
+        number += 1
+    return [settled[position] for position in range(len(nexts))]
+
+
+def _next_round(
+    terms: Terms,
+    loop: Loop,
+    live: list[Carry],
+    iteration: Term,
+    nexts: list[Term],
+    colours: list[Term],
+    needed: frozenset[int],
+) -> list[Term]:
+    """The colours of the next round of the values at ``needed`` positions."""
+    mapping: dict[Term, Term] = {loop.iteration: iteration}
+    for carry, colour in zip(live, colours, strict=False):
+        mapping[carry.leaf] = terms.node("cp", None, (colour,))
+    memo: dict[Term, Term] = {}
+    return [
+        terms.node("colour", ("next",), (old, substitute_carries(terms, next_, mapping, memo)))
+        if position in needed
+        else old
+        for position, (old, next_) in enumerate(zip(colours, nexts, strict=True))
+    ]
 
 
 def _closures(terms: Terms, live: list[Carry], pieces: list[Term]) -> list[frozenset[int]]:
@@ -102,11 +126,3 @@ def _closures(terms: Terms, live: list[Carry], pieces: list[Term]) -> list[froze
             work.extend(new)
         closures.append(frozenset(seen))
     return closures
-
-
-def _settled(rounds: list[list[Term]], closure: frozenset[int], position: int) -> Term:
-    """The colour of the first round that splits no class of the values this one depends on."""
-    for before, after in pairwise(rounds[1:]):
-        if len({before[i] for i in closure}) == len({after[i] for i in closure}):
-            return after[position]
-    return rounds[-1][position]

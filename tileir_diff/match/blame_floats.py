@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.blame import Blame, Op
     from tileir_diff.match.model import Difference
-    from tileir_diff.match.reformulate import Reformulation
 
 CONVERSIONS = frozenset({"ftof", "itof", "ftoi", "bitcast"})
 
@@ -34,7 +33,7 @@ ABSENT = {
 
 def elementwise(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
     """Two applications of one function: its types, its modifiers, then its operands."""
-    from tileir_diff.match.reformulate import reformulation
+    from tileir_diff.match.blame_forms import same_function
 
     terms = blame.terms
     (name, type_a, mods_a), (_, type_b, mods_b) = terms.attr[a], terms.attr[b]
@@ -56,9 +55,9 @@ def elementwise(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: i
     if any(child.structural for child in (*children, *found)):
         if _negated_operands(blame, a, b):
             return exchanged
-        known = reformulation(terms, a, b)
+        known = same_function(blame, a, b, ref_op, gen_op)
         if known is not None:
-            return [Finding(reformulated(blame, known, a, b, ref_op, gen_op))]
+            return known
     return found + children
 
 
@@ -87,12 +86,12 @@ def pairing(blame: Blame, left: list[Term], right: list[Term]) -> list[Term]:
         return right[::-1]
     if left[0] == right[0] or left[1] == right[1]:
         return right
-    straight = sum(_affinity(blame, x, y) for x, y in zip(left, right, strict=True))
-    crossed = sum(_affinity(blame, x, y) for x, y in zip(left, right[::-1], strict=True))
+    straight = sum(affinity(blame, x, y) for x, y in zip(left, right, strict=True))
+    crossed = sum(affinity(blame, x, y) for x, y in zip(left, right[::-1], strict=True))
     return right[::-1] if crossed > straight else right
 
 
-def _affinity(blame: Blame, a: Term, b: Term, depth: int = 3) -> int:
+def affinity(blame: Blame, a: Term, b: Term, depth: int = 3) -> int:
     """How alike two terms are, looking ``depth`` operands down."""
     terms = blame.terms
     if a == b:
@@ -100,10 +99,19 @@ def _affinity(blame: Blame, a: Term, b: Term, depth: int = 3) -> int:
     if terms.kind[a] != terms.kind[b]:
         return 0
     score = 2 + 3 * (terms.attr[a] == terms.attr[b])
+    if terms.kind[a] == "mem":
+        score += 10 * (arrays(blame, a) == arrays(blame, b))
     if depth and len(terms.args[a]) == len(terms.args[b]):
         pairs = zip(terms.args[a], terms.args[b], strict=True)
-        score += sum(_affinity(blame, x, y, depth - 1) for x, y in pairs)
+        score += sum(affinity(blame, x, y, depth - 1) for x, y in pairs)
     return score
+
+
+def arrays(blame: Blame, load: Term) -> tuple[Term, ...]:
+    """The pointer parameters that a load reads through."""
+    terms = blame.terms
+    pointer = terms.args[load][0]
+    return tuple(leaf for leaf in sorted(terms.symbols[pointer] & blame.pointers()))
 
 
 def modifiers(
@@ -114,12 +122,17 @@ def modifiers(
     for key in sorted(ref.keys() | gen.keys(), key=lambda key: (key != "rounding", key)):
         if ref.get(key) == gen.get(key):
             continue
-        rule = MODIFIER_RULES.get(key, "conversion/rounding")
-        if key == "rounding":
-            rule = _rounding_rule(name, ref.get(key), gen.get(key))
-        expected, actual = (_mode(key, side.get(key)) for side in (ref, gen))
+        rule = modifier_rule(key, name, ref.get(key), gen.get(key))
+        expected, actual = (mode_words(key, side.get(key)) for side in (ref, gen))
         found.append(blame.make(rule, ref_op, gen_op, expected, actual, part=key))
     return found
+
+
+def modifier_rule(key: str, name: str, reference: Any, generated: Any) -> str:
+    """The rule for another value of one modifier of the op called ``name``."""
+    if key == "rounding":
+        return _rounding_rule(name, reference, generated)
+    return MODIFIER_RULES.get(key, "conversion/rounding")
 
 
 def _rounding_rule(name: str, reference: str | None, generated: str | None) -> str:
@@ -132,14 +145,8 @@ def _rounding_rule(name: str, reference: str | None, generated: str | None) -> s
     return "float-mode/rounding"
 
 
-def _mode(key: str, value: object) -> str:
+def mode_words(key: str, value: object) -> str:
+    """A modifier in words, also where it is absent."""
     if value is None or value is False:
         return ABSENT.get(key, "default")
     return key if value is True else str(value)
-
-
-def reformulated(blame: Blame, known: Reformulation, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Difference:
-    """The same value at every tested point, written otherwise."""
-    rule = "arithmetic/extra-rounding" if known.impact == "precision" else "arithmetic/reformulated"
-    words = blame.show(a), blame.show(b)
-    return blame.make(rule, ref_op, gen_op, *words, impact=known.impact, note=known.why)

@@ -133,9 +133,32 @@ def _combiner(
         if name_a == name_b and terms.args[a[0]] == terms.args[b[0]]:
             inner = origin(blame.reference, a[0]) or ref_op, origin(blame.generated, b[0]) or gen_op
             return [Finding(each) for each in modifiers(blame, name_a, dict(mods_a), dict(mods_b), *inner)]
+        rounded = _rounded_combiner(blame, a[0], b[0], ref_op, gen_op)
+        if rounded is not None:
+            return rounded
     words = (", ".join(blame.show(term) for term in side) for side in (a, b))
     inner = _combining_op(ref_op) or ref_op, _combining_op(gen_op) or gen_op
     return blame.one(f"{family}/combiner", *inner, *words)
+
+
+def _rounded_combiner(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Finding] | None:
+    """Two bodies that only convert otherwise; None where they combine otherwise."""
+    narrow: list[tuple[str, ...]] = []
+    bare: list[Term] = []
+    for term in (a, b):
+        types: list[str] = []
+        while blame.terms.kind[term] == "f" and blame.terms.attr[term][0] == "ftof":
+            types.append(blame.terms.attr[term][1][0])
+            term = blame.terms.args[term][0]
+        narrow.append(tuple(types))
+        bare.append(term)
+    if bare[0] != bare[1]:
+        return None
+    lost = len(narrow[0]) > len(narrow[1])
+    words = (f"rounded to {types[0]}" if types else "not rounded" for types in narrow)
+    rule, status = ("conversion/missing", "MISSING") if lost else ("conversion/extra", "EXTRA")
+    inner = _combining_op(ref_op) or ref_op, _combining_op(gen_op) or gen_op
+    return blame.one(rule, *inner, *words, status=status)
 
 
 def _combining_op(op: Op) -> Op:
@@ -177,10 +200,16 @@ def contractions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: 
     for x, y in factors:
         found.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
     children = blame.walk(*last, ref_op, gen_op, depth + 1)
-    if any(child.structural for child in children):
+    if any(child.structural for child in children) and not _same_op(blame, *last):
         words = (blame.show(term) for term in last)
         return found + blame.one("accumulator/init", ref_op, gen_op, *words, part="acc", impact="logic")
     return found + children
+
+
+def _same_op(blame: Blame, a: Term, b: Term) -> bool:
+    """Whether two values are computed by one op, of operands that differ."""
+    terms = blame.terms
+    return terms.kind[a] == terms.kind[b] == "f" and terms.attr[a][0] == terms.attr[b][0]
 
 
 def _accumulation(fast: bool) -> str:

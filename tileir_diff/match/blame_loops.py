@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
-    from tileir_diff.graph.kernel import Carry, Loop
+    from tileir_diff.graph.kernel import Carry, Effect, Loop
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.blame import Blame, Finding, Op
 
@@ -50,7 +50,7 @@ def pair_loops(
         return []
     blame.paired.add((ref.uid, gen.uid))
     blame.renamed[gen.iteration] = blame.terms.atom(ref.iteration)
-    found = _bounds(blame, ref, gen, depth)
+    found = [] if _one_over_tiles(blame, ref, gen) else bounds(blame, ref, gen, depth)
     pairs = _match_carries(blame, ref, gen, first)
     for x, y in pairs:
         blame.renamed[y.leaf] = x.leaf
@@ -60,6 +60,51 @@ def pair_loops(
     for x, y in pairs:
         found.extend(blame.walk(x.next, y.next, _terminator(ref), _terminator(gen), depth + 1))
     return found
+
+
+def _one_over_tiles(blame: Blame, ref: Loop, gen: Loop) -> bool:
+    """A loop over the grid, and the same loop taken as one over all tiles; their indices become one.
+
+    The other one was not taken so because its body does not fit: the difference is there.
+    """
+    terms = blame.terms
+    plain, tiles = (gen, ref) if gen.stride is None else (ref, gen)
+    if plain.stride is not None or tiles.stride is None or plain.step != blame.rename(tiles.stride):
+        return False
+    block = _block_index(blame, plain.lower)
+    if block is None or plain.upper is None or blame.rename(plain.upper) != tiles.trip:
+        return False
+    if plain is gen:
+        blame.renamed[gen.iteration] = terms.zero
+        blame.renamed[block] = terms.atom(ref.iteration)
+    else:
+        tile = terms.add(plain.lower, terms.mul(plain.step, terms.atom(plain.iteration)))
+        blame.renamed[gen.iteration] = tile
+    return True
+
+
+def tiles_by_block(blame: Blame, ref: Effect, gen: Effect) -> bool:
+    """One side has a loop over all tiles where the other has a block for each; their indices become one."""
+    terms = blame.terms
+    loops = ref.loops or gen.loops
+    kernel, other = (blame.reference, gen) if ref.loops else (blame.generated, ref)
+    loop = loops[0]
+    if len(loops) != 1 or other.loops or loop.stride is None:
+        return False
+    block = _block_index(blame, kernel.values.get(loop.op.operands[0]))
+    if block is None:
+        return False
+    if kernel is blame.reference:
+        blame.renamed[block] = terms.atom(loop.iteration)
+    else:
+        blame.renamed[loop.iteration] = terms.atom(block)
+    return True
+
+
+def _block_index(blame: Blame, term: Term | None) -> Term | None:
+    """The symbol of the block's index along the axis that ``term`` is."""
+    leaves = (blame.terms.leaf("block", axis) for axis in range(3))
+    return next((leaf for leaf in leaves if blame.terms.atom(leaf) == term), None)
 
 
 def _starts(blame: Blame, ref: Loop, gen: Loop, pair: tuple[Carry, Carry], depth: int) -> list[Finding]:
@@ -75,7 +120,7 @@ def _is_carried(blame: Blame, term: Term) -> bool:
     return any(blame.terms.kind[symbol] == "carry" for symbol in blame.terms.symbols[term])
 
 
-def _bounds(blame: Blame, ref: Loop, gen: Loop, depth: int) -> list[Finding]:
+def bounds(blame: Blame, ref: Loop, gen: Loop, depth: int) -> list[Finding]:
     """How often the two loops run."""
     if ref.trip is None and gen.trip is None:
         if ref.exit is None or gen.exit is None:
@@ -97,6 +142,31 @@ def _bounds(blame: Blame, ref: Loop, gen: Loop, depth: int) -> list[Finding]:
     elif ref.op.short == gen.op.short == "for":
         rule = "loop/bounds"
     return blame.one(rule, ref.op, gen.op, blame.show(ref.trip), blame.show(trip))
+
+
+def same_start(blame: Blame, ref: Loop, gen: Loop) -> bool:
+    """Whether equal iterations of two loops mean the same, though one loop may go on for longer."""
+    if ref.trip is None or gen.trip is None:
+        return ref.trip == gen.trip
+    if ref.trip == blame.rename(gen.trip) or _one_over_tiles(blame, ref, gen):
+        return True
+    if _from_data(blame, ref.trip) or _from_data(blame, gen.trip):
+        return False
+    return ref.lower == blame.rename(gen.lower) and ref.step == blame.rename(gen.step)
+
+
+def _from_data(blame: Blame, term: Term) -> bool:
+    """Whether an integer is made from what is read from memory."""
+    work = [term]
+    seen: set[Term] = set()
+    while work:
+        node = work.pop()
+        if blame.terms.kind[node] == "mem":
+            return True
+        if node not in seen:
+            seen.add(node)
+            work.extend(blame.terms.args[node])
+    return False
 
 
 def _match_carries(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame import Finding
-from tileir_diff.match.blame_floats import reformulated
 from tileir_diff.match.blame_indices import specific
 from tileir_diff.match.sites import origin
 
@@ -20,12 +19,8 @@ if TYPE_CHECKING:
 
 def selections(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
     """Two selections: of a ``select``, or of a load between memory and padding."""
-    terms = blame.terms
-    cond_a, then_a, else_a = terms.args[a]
-    cond_b, then_b, else_b = (blame.rename(arg) for arg in terms.args[b])
-    if _is_read(blame, else_a) and _is_read(blame, else_b):  # the padding stands first: turn both around
-        cond_a, then_a, else_a = terms.negate(cond_a), else_a, then_a
-        cond_b, then_b, else_b = terms.negate(cond_b), else_b, then_b
+    cond_a, then_a, else_a = _branches(blame, a)
+    cond_b, then_b, else_b = (blame.rename(arg) for arg in _branches(blame, b))
     if cond_a == cond_b and (then_a, else_a) == (else_b, then_b):
         return blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
     loads = _loads_of(blame, a, b, ref_op, gen_op)
@@ -46,10 +41,19 @@ def selections(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
     return found + _paddings(blame, else_a, else_b, loads)
 
 
+def _branches(blame: Blame, selection: Term) -> tuple[Term, Term, Term]:
+    """Condition, value where it holds, value elsewhere; what a load reads comes before its padding."""
+    terms = blame.terms
+    condition, then, otherwise = terms.args[selection]
+    if _is_read(blame, otherwise) and not _is_read(blame, then):
+        return terms.negate(condition), otherwise, then
+    return condition, then, otherwise
+
+
 def _loads_of(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> tuple[TileOp, TileOp] | None:
     """The two loads, when both selections are a load's mask."""
-    ref_load = _load(_reader(blame, 0, blame.terms.args[a][1]))
-    gen_load = _load(_reader(blame, 1, blame.terms.args[b][1]))
+    ref_load = _load(_reader(blame, 0, _branches(blame, a)[1]))
+    gen_load = _load(_reader(blame, 1, _branches(blame, b)[1]))
     if ref_load is None or gen_load is None:
         ref_load, gen_load = _load(ref_op), _load(gen_op)
     return None if ref_load is None or gen_load is None else (ref_load, gen_load)
@@ -98,15 +102,15 @@ def one_selection(
     terms = blame.terms
     lost = terms.kind[a] == "ite"
     selection, other = (a, b) if lost else (b, a)
-    _, then, otherwise = terms.args[selection]
+    _, then, otherwise = _branches(blame, selection)
     inner, outer = (then, otherwise) if lost else (blame.rename(then), blame.rename(otherwise))
     ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
     if other not in (inner, outer):
-        from tileir_diff.match.reformulate import reformulation
+        from tileir_diff.match.blame_forms import same_function
 
-        known = reformulation(terms, a, b)
+        known = same_function(blame, a, b, ref_op, gen_op)
         if known is not None:
-            return [Finding(reformulated(blame, known, a, b, ref_op, gen_op))]
+            return known
     load = _load(origin(blame.reference if lost else blame.generated, then))
     if load is not None and _is_read(blame, then):
         return _one_mask(blame, a, b, load, (ref_op, gen_op), depth)
@@ -122,9 +126,8 @@ def _one_mask(
     blame: Blame, a: Term, b: Term, load: TileOp, users: tuple[Op, Op], depth: int
 ) -> list[Finding]:
     """A load that is masked on one side only."""
-    terms = blame.terms
-    lost = terms.kind[a] == "ite"
-    condition, then, _ = terms.args[a if lost else b]
+    lost = blame.terms.kind[a] == "ite"
+    condition, then, _ = _branches(blame, a if lost else b)
     deeper = blame.walk(then, b, *users, depth + 1) if lost else blame.walk(a, then, *users, depth + 1)
     ref_op = load if lost else origin(blame.reference, a)
     gen_op = origin(blame.generated, b) if lost else load

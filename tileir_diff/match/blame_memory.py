@@ -23,8 +23,7 @@ def memory(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Findi
     type_a, type_b = terms.attr[a][0], terms.attr[b][0]
     if type_a != type_b:
         return blame.one("element-type/changed", ref_op, gen_op, type_a, type_b)
-    moments = tuple(blame.rename(arg) for arg in terms.args[b][1:])
-    if terms.attr[a][2:] != terms.attr[b][2:] and terms.args[a][1:] == moments and ref_op and gen_op:
+    if terms.attr[a][2:] != terms.attr[b][2:] and ref_op and gen_op:
         return [Finding(difference) for difference in orderings(blame, ref_op, gen_op)]
     words = "reads before or after other writes of the array", "reads at another point"
     return blame.one("token-order/changed", ref_op, gen_op, *words)
@@ -59,7 +58,7 @@ def address(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Differenc
     read = specific(blame, a, b)
     if read is not None:
         return read
-    if mapped:
+    if mapped and _same_index(blame, ref_op, gen_op):
         return blame.make("dim-map/changed", ref_op, gen_op, *map_words, impact="logic")
     terms = blame.terms
     blocks_a, blocks_b = (frozenset(s for s in terms.symbols[t] if terms.kind[s] == "block") for t in (a, b))
@@ -72,6 +71,15 @@ def _dim_map(op: Op) -> tuple[int, ...] | None:
     """How the view that an op accesses maps its dimensions; None for a pointer."""
     view = None if op is None else op.one("view")
     return None if view is None else getattr(view.type, "dim_map", None)
+
+
+def _same_index(blame: Blame, ref_op: Op, gen_op: Op) -> bool:
+    """Whether two accesses through views name the same tile."""
+    if ref_op is None or gen_op is None:
+        return False
+    ref = [blame.reference.values.get(value) for value in ref_op.group("index")]
+    gen = [blame.generated.values.get(value) for value in gen_op.group("index")]
+    return ref == [None if term is None else blame.rename(term) for term in gen]
 
 
 def _transposed(blame: Blame, a: Term, b: Term) -> bool:

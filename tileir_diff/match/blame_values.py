@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.graph import floats
 from tileir_diff.match.blame import MAX_DEPTH, Finding
-from tileir_diff.match.blame_floats import elementwise, reformulated
+from tileir_diff.match.blame_floats import elementwise
 from tileir_diff.match.blame_folds import contractions, one_fold, reductions
 from tileir_diff.match.blame_integers import integer_modes, integers
 from tileir_diff.match.blame_loops import loops
@@ -64,7 +64,7 @@ def explain(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: i
         return elementwise(blame, a, b, ref_op, gen_op, depth)
     if ka == kb != "f" and same_arity:
         return _same_kind(blame, a, b, ref_op, gen_op, depth)
-    return other_kinds(blame, a, b, ref_user, gen_user)
+    return other_kinds(blame, a, b, ref_user, gen_user, depth)
 
 
 def _same_kind(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
@@ -83,9 +83,9 @@ def _same_kind(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
     return found
 
 
-def other_kinds(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> list[Finding]:
+def other_kinds(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int) -> list[Finding]:
     """Two different kinds of value: a conversion on one side only, a known reformulation, or unexplained."""
-    from tileir_diff.match.reformulate import reformulation
+    from tileir_diff.match.blame_forms import same_function, same_function_of_others
 
     terms = blame.terms
     ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
@@ -105,10 +105,23 @@ def other_kinds(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> l
     folded = one_fold(blame, a, b)
     if folded is not None:
         return folded
-    known = reformulation(terms, a, b)
-    if known is not None:
-        return [Finding(reformulated(blame, known, a, b, ref_op, gen_op))]
-    return unexplained(blame, a, b, ref_user, gen_user)
+    known = same_function(blame, a, b, ref_op, gen_op)
+    if known is None:
+        known = same_function_of_others(blame, a, b, ref_op, gen_op, depth)
+    return known or unexplained(blame, a, b, ref_user, gen_user)
+
+
+def other_place(blame: Blame, ref_op: Op, gen_op: Op) -> list[Finding]:
+    """Two loads, one of which may read nothing but padding, that differ in where they read; else []."""
+    from tileir_diff.match.explain_pair import places
+
+    if ref_op is None or gen_op is None or not ref_op.short == gen_op.short == "load_view_tko":
+        return []
+    ref = next((effect for effect in blame.reference.effects if effect.op is ref_op), None)
+    gen = next((effect for effect in blame.generated.effects if effect.op is gen_op), None)
+    if ref is None or gen is None or ref.shape != gen.shape:
+        return []
+    return [Finding(difference) for difference in places(blame, ref, gen)]
 
 
 def _is_conversion(blame: Blame, term: Term) -> bool:
@@ -118,6 +131,9 @@ def _is_conversion(blame: Blame, term: Term) -> bool:
 def unexplained(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> list[Finding]:
     """The two values as they are, where no more can be said."""
     ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
+    elsewhere = other_place(blame, ref_op, gen_op)
+    if elsewhere:
+        return elsewhere
     other = ref_op is not None and gen_op is not None and ref_op.short != gen_op.short
     rule = "arithmetic/op" if other else "arithmetic/not-proven"
     return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), structural=True)

@@ -12,6 +12,7 @@ from tileir_diff.match.alignments import alignments
 from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.hints import compare_hints
 from tileir_diff.match.load_bounds import load_bounds
+from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.search import front_end
@@ -135,6 +136,10 @@ def _lone(blame: Blame, attempt: Attempt) -> list[Difference]:
     """Effects without a partner."""
     found: list[Difference] = []
     for item in attempt.match.only_reference:
+        never = never_reached(blame, attempt, item)
+        if never:
+            found.extend(never)
+            continue
         rule = f"{LONE_RULES.get(item.effect.kind, 'memory-family')}/missing"
         words = describe(item.effect), "nothing"
         found.append(blame.make(rule, item.effect.op, None, *words, status="MISSING"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 from typing import TYPE_CHECKING
 
-from tileir_diff.match.blame_loops import pair_loops
+from tileir_diff.match.blame_loops import bounds, pair_loops, same_start, tiles_by_block
 from tileir_diff.match.blame_masks import mask
 from tileir_diff.match.blame_memory import address, orderings
 from tileir_diff.match.explain import describe
@@ -40,12 +40,17 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
         found.append(blame.make("atomic/mode", ref.op, gen.op, *words, part="mode"))
     found.extend(orderings(blame, ref.op, gen.op))
     if len(ref.loops) != len(gen.loops):
-        return [*found, _loop_depth(blame, ref, gen)]
+        found.append(_loop_depth(blame, ref, gen))
+        return found + _where_and_what(blame, ref, gen) if tiles_by_block(blame, ref, gen) else found
     for x, y in zip(ref.loops, gen.loops, strict=True):
         found.extend(finding.difference for finding in pair_loops(blame, x, y, None, 0))
-    if any(difference.rule.startswith("loop/") for difference in found):
-        return found
-    return found + _where_and_what(blame, ref, gen)
+    if any(not same_start(blame, x, y) for x, y in zip(ref.loops, gen.loops, strict=True)):
+        return found  # the iterations mean other things
+    found += _where_and_what(blame, ref, gen)
+    if not found:
+        loops = zip(ref.loops, gen.loops, strict=True)
+        found = [finding.difference for x, y in loops for finding in bounds(blame, x, y, 0)]
+    return found
 
 
 def _different_effect(blame: Blame, pair: EffectPair) -> Difference | None:
@@ -75,8 +80,21 @@ def _loop_depth(blame: Blame, ref: Effect, gen: Effect) -> Difference:
     return blame.make(rule, ref_op, gen_op, f"in {len(ref.loops)} loops", f"in {len(gen.loops)} loops")
 
 
+def places(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
+    """Where two accesses of one shape differ in condition and address."""
+    return _compared(blame, ref, gen)[0]
+
+
 def _where_and_what(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
     """Condition, address and values, on lanes that are named alike."""
+    found, values = _compared(blame, ref, gen)
+    for a, b in values:
+        found.extend(blame.values(a, b, ref.op, gen.op))
+    return found
+
+
+def _compared(blame: Blame, ref: Effect, gen: Effect) -> tuple[list[Difference], list[tuple[Term, Term]]]:
+    """What differs in condition and address, and the values that differ, on lanes that are named alike."""
     terms = blame.terms
     ref_lanes, gen_lanes = _lane_renaming(blame, ref, gen)
 
@@ -90,18 +108,42 @@ def _where_and_what(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
     ref_condition, gen_condition = ours(_condition(blame, ref)), theirs(_condition(blame, gen))
     guards = terms.conjuncts(terms.conjunction((ref_condition, gen_condition)))
     other_array = None not in (ref.base, gen.base) and ref.base != gen.base
-    if ref_condition != gen_condition and not other_array:  # another array has other bounds
+    other_tile = _other_tile(blame, ref, gen)
+    # another array has other bounds, and the bounds of a view follow its index
+    if ref_condition != gen_condition and not other_array and not other_tile:
         found.append(mask(blame, ref_condition, gen_condition, ref.op, gen.op))
     if ref.pointer is not None and gen.pointer is not None:
-        a, b = terms.under(ours(ref.pointer), guards), terms.under(theirs(gen.pointer), guards)
+        a, b = ours(ref.pointer), theirs(gen.pointer)
+        if not other_tile:
+            a, b = terms.under(a, guards), terms.under(b, guards)
         if a != b:
             stride = None if other_array else _stride(blame, ref, gen)
             found.append(stride or address(blame, a, b, ref.op, gen.op))
-    for x, y in zip(ref.values, gen.values, strict=False):
-        a, b = terms.under(ours(x), guards), terms.under(theirs(y), guards)
-        if a != b:
-            found.extend(blame.values(a, b, ref.op, gen.op))
-    return found
+        elif other_tile:
+            words = _list(blame, ref.coordinates), _list(blame, map(blame.rename, gen.coordinates))
+            found.append(blame.make("addressing/index", ref.op, gen.op, *words, part="index"))
+    values = [
+        (terms.under(ours(x), guards), terms.under(theirs(y), guards))
+        for x, y in zip(ref.values, gen.values, strict=False)
+    ]
+    return found, [(a, b) for a, b in values if a != b]
+
+
+def _other_tile(blame: Blame, ref: Effect, gen: Effect) -> bool:
+    """Two accesses through views of the same strides that name another tile."""
+    if "pointer" in (ref.family, gen.family) or not ref.coordinates:
+        return False
+    ours, theirs = _tile(blame, ref), _tile(blame, gen)
+    return ours != theirs and sorted(ref.strides) == sorted(map(blame.rename, gen.strides))
+
+
+def _tile(blame: Blame, effect: Effect) -> list[tuple[Term, Term]]:
+    """Where a tile begins along each dimension, with the stride there; without those that begin at 0."""
+    terms = blame.terms
+    lanes = {terms.leaf("lane", dim, extent): terms.zero for dim, extent in enumerate(effect.shape)}
+    starts = [blame.rename(terms.subst(coordinate, lanes)) for coordinate in effect.coordinates]
+    strides = [blame.rename(stride) for stride in effect.strides]
+    return sorted(pair for pair in zip(starts, strides, strict=True) if pair[0] != terms.zero)
 
 
 def _condition(blame: Blame, effect: Effect) -> Term:

@@ -48,12 +48,23 @@ class Reformulation:
     why: str
 
 
-def reformulation(terms: Terms, reference: Term, generated: Term) -> Reformulation | None:
-    """None when the two differ at an ordinary point, or cannot be evaluated."""
+def reformulation(
+    terms: Terms, reference: Term, generated: Term, same: Mapping[Term, Term] | None = None
+) -> Reformulation | None:
+    """None when the two differ at an ordinary point, or cannot be evaluated.
+
+    ``same``: inputs of the generated side that are taken to have the value of one of the reference's.
+    """
+    same = same or {}
     nodes = _post_order(terms, (reference, generated))
     if nodes is None:
         return None
-    inputs = [node for node in nodes if _is_input(terms, node)]
+    inputs = [node for node in nodes if is_input(terms, node) and node not in same]
+
+    def at(given: dict[Term, float], overflow: bool = False) -> dict[Term, float]:
+        given.update({y: given[x] for y, x in same.items()})
+        return _evaluate(terms, nodes, given, overflow)
+
     if not inputs:
         return None
     coarse = [_coarseness(terms, root) for root in (reference, generated)]
@@ -61,9 +72,7 @@ def reformulation(terms: Terms, reference: Term, generated: Term) -> Reformulati
     exact = True
     compared = 0
     for point in range(POINTS):
-        values = _evaluate(
-            terms, nodes, {n: _input(terms, n, index, point) for index, n in enumerate(inputs)}
-        )
+        values = at({n: _input(terms, n, index, point) for index, n in enumerate(inputs)})
         a, b = values.get(reference), values.get(generated)
         if a is None or b is None:
             return None
@@ -79,9 +88,7 @@ def reformulation(terms: Terms, reference: Term, generated: Term) -> Reformulati
         return None
     for size in LARGE:
         for index in range(len(inputs)):
-            values = _evaluate(
-                terms,
-                nodes,
+            values = at(
                 {n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)},
                 overflow=True,
             )
@@ -96,13 +103,7 @@ def reformulation(terms: Terms, reference: Term, generated: Term) -> Reformulati
         not _alike(values[reference], values[generated])
         for size in SPECIAL
         for index in range(len(inputs))
-        if (
-            values := _evaluate(
-                terms,
-                nodes,
-                {n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)},
-            )
-        )
+        if (values := at({n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)}))
     )
     if exact and special and _selects(terms, reference) != _selects(terms, generated):
         return Reformulation(
@@ -126,7 +127,7 @@ def _post_order(terms: Terms, roots: tuple[Term, ...]) -> list[Term] | None:
         if node in seen:
             stack.pop()
             continue
-        waiting = [] if _is_input(terms, node) else [arg for arg in _operands(terms, node) if arg not in seen]
+        waiting = [] if is_input(terms, node) else [arg for arg in _operands(terms, node) if arg not in seen]
         if waiting:
             stack.extend(waiting)
             continue
@@ -140,7 +141,14 @@ def _operands(terms: Terms, node: Term) -> tuple[Term, ...]:
     return terms.args[node]
 
 
-def _is_input(terms: Terms, node: Term) -> bool:
+def inputs_of(terms: Terms, root: Term) -> list[Term]:
+    """The free inputs of an expression, in order; [] where it is too large."""
+    nodes = _post_order(terms, (root,))
+    return [] if nodes is None else [node for node in nodes if is_input(terms, node)]
+
+
+def is_input(terms: Terms, node: Term) -> bool:
+    """Whether a value is taken as it is, whatever it is made of."""
     kind = terms.kind[node]
     if kind == "f":
         return terms.attr[node][0] not in _FUNCTIONS
@@ -172,7 +180,7 @@ def _constants(terms: Terms, root: Term) -> frozenset[float]:
     seen: set[Term] = set()
     while stack:
         node = stack.pop()
-        if node in seen or (_is_input(terms, node) and terms.kind[node] != "fc"):
+        if node in seen or (is_input(terms, node) and terms.kind[node] != "fc"):
             continue
         seen.add(node)
         value = floats.constant_of(terms, node)
@@ -200,7 +208,7 @@ def _coarseness(terms: Terms, root: Term) -> float:
     seen: set[Term] = set()
     while stack:
         node = stack.pop()
-        if node in seen or _is_input(terms, node):
+        if node in seen or is_input(terms, node):
             continue
         seen.add(node)
         if terms.kind[node] == "f":
@@ -218,7 +226,7 @@ def _roundings(terms: Terms, root: Term) -> dict[str, int]:
     seen: set[Term] = set()
     while stack:
         node = stack.pop()
-        if node in seen or _is_input(terms, node):
+        if node in seen or is_input(terms, node):
             continue
         seen.add(node)
         if terms.kind[node] == "fc" and _TOLERANCE.get(terms.attr[node][0], 0) > _TOLERANCE["f32"]:
@@ -238,7 +246,7 @@ def _selects(terms: Terms, root: Term) -> int:
     stack, seen, count = [root], set[Term](), 0
     while stack:
         node = stack.pop()
-        if node in seen or _is_input(terms, node):
+        if node in seen or is_input(terms, node):
             continue
         seen.add(node)
         count += terms.kind[node] == "ite" and terms.kind[terms.args[node][1]] != "fc"

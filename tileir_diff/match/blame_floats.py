@@ -33,7 +33,7 @@ ABSENT = {
 
 def elementwise(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
     """Two applications of one function: its types, its modifiers, then its operands."""
-    from tileir_diff.match.blame_forms import same_function
+    from tileir_diff.match.blame_forms import bare, same_function
 
     terms = blame.terms
     (name, type_a, mods_a), (_, type_b, mods_b) = terms.attr[a], terms.attr[b]
@@ -43,6 +43,8 @@ def elementwise(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: i
         words = _target(type_a), _target(type_b)
         found = blame.one(rule, ref_op, gen_op, *words, impact="precision", structural=True)
     found.extend(Finding(each) for each in modifiers(blame, name, dict(mods_a), dict(mods_b), ref_op, gen_op))
+    if found and mods_a != mods_b and bare(blame, a) == bare(blame, b):
+        return found
     args_a, args_b = list(terms.args[a]), [blame.rename(arg) for arg in terms.args[b]]
     if name in floats.COMMUTATIVE or name == "fma":
         args_b[:2] = pairing(blame, args_a[:2], args_b[:2])

@@ -43,7 +43,7 @@ def same_function_of_others(
 
 def _named(blame: Blame, known: Reformulation, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Finding]:
     hidden = [*_modes(blame, a, b, ref_op, gen_op), *_roundings(blame, a, b, ref_op)]
-    if hidden and _bare(blame, a) == _bare(blame, b):
+    if hidden and bare(blame, a) == bare(blame, b):
         return hidden
     rule = "arithmetic/extra-rounding" if known.impact == "precision" else "arithmetic/reformulated"
     words = blame.show(a), blame.show(b)
@@ -133,7 +133,7 @@ def _narrowed(blame: Blame, root: Term) -> Iterator[tuple[tuple[str, str], Term]
             yield (source, target), node
 
 
-def _bare(blame: Blame, root: Term) -> Term:
+def bare(blame: Blame, root: Term) -> Term:
     """The value without modes, and without conversions there and back."""
     terms = blame.terms
     done: dict[Term, Term] = {}

@@ -40,12 +40,14 @@ PLACES = frozenset(
 """Families of differences in where and how often memory is accessed."""
 
 
-def beyond_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions, result: EntryResult) -> None:
+def beyond_launch(
+    ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions, at_launch: Attempt, result: EntryResult
+) -> None:
     """Whether the result holds for every launch, where both sides take the same runtime parameters.
 
     A difference that this launch hides is added to ``result`` if there are other sizes for which an address,
-    a mask or a trip count really differs. Unless all is equal at every launch, the result says that it holds
-    for this one.
+    a mask or a trip count really differs, of an access that is equal ``at_launch``. Unless all is equal at
+    every launch, the result says that it holds for this one.
     """
     types = [[arg.type for arg in entry.regions[0].block.args] for entry in (ref_entry, gen_entry)]
     if types[0] == types[1]:
@@ -54,6 +56,10 @@ def beyond_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions,
             return
         told = {id(each.generated.op) for each in result.differences if each.generated is not None}
         pairs = (*attempt.match.pairs, *attempt.match.loads)
+        unequal = _unequal(at_launch)
+        for pair in pairs:
+            if id(pair.generated.effect.op) in unequal:
+                pair.equal = True  # has been explained, and what it computes may rest on what is wrong
         if any(_witnessed(attempt.reference, pair) for pair in pairs):
             for difference in explain(attempt).differences:
                 place = difference.generated
@@ -62,6 +68,14 @@ def beyond_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions,
                     note = "no effect at the launch given; another one shows it"
                     result.differences.append(replace(difference, note=note))
     result.assumptions.append("the result holds for the launch given")
+
+
+def _unequal(attempt: Attempt) -> set[int]:
+    """The accesses of the generated side, by the id of their op, that differ."""
+    pairs = (*attempt.match.pairs, *attempt.match.loads)
+    alone = (*attempt.match.only_generated, *attempt.match.lone_loads[1])
+    unequal = [pair.generated for pair in pairs if not pair.equal]
+    return {id(item.effect.op) for item in (*unequal, *alone)}
 
 
 def _without_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions) -> Attempt | None:

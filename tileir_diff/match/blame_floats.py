@@ -22,6 +22,8 @@ MODIFIER_RULES = {
     "signed": "integer-mode/signedness",
     "overflow": "integer-mode/overflow",
 }
+MODES = frozenset({"float-mode", "conversion", "integer-mode"})
+"""Families of differences in how an op computes, not in what."""
 ABSENT = {
     "flush_to_zero": "subnormals kept",
     "propagate_nan": "NaN lost",
@@ -43,14 +45,14 @@ def elementwise(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: i
         words = _target(type_a), _target(type_b)
         found = blame.one(rule, ref_op, gen_op, *words, impact="precision", structural=True)
     found.extend(Finding(each) for each in modifiers(blame, name, dict(mods_a), dict(mods_b), ref_op, gen_op))
-    if found and mods_a != mods_b and bare(blame, a) == bare(blame, b):
-        return found
     args_a, args_b = list(terms.args[a]), [blame.rename(arg) for arg in terms.args[b]]
     if name in floats.COMMUTATIVE or name == "fma":
         args_b[:2] = pairing(blame, args_a[:2], args_b[:2])
     children: list[Finding] = []
     for x, y in zip(args_a, args_b, strict=True):
         children.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
+    if mods_a != mods_b and bare(blame, a) == bare(blame, b):
+        return found + [child for child in children if child.difference.rule.split("/")[0] in MODES]
     exchanged = blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
     if name in ("subf", "addf", "divf") and sorted(args_a) == sorted(args_b) and args_a != args_b:
         return exchanged

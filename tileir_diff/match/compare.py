@@ -68,7 +68,7 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     attempt = evaluate(terms, ref_entry, gen_entry, binding, *grids)
     result = explain(attempt)
     result.differences.extend(grid_sizes(attempt, *grids))
-    beyond_launch(ref_entry, gen_entry, options, result)
+    beyond_launch(ref_entry, gen_entry, options, attempt, result)
     return result
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tests.match.snippets import LOAD, assert_found, found, kernel
+import pytest
+
+from tests.match.snippets import LOAD, assert_found, compared, found, kernel
+from tileir_diff.match.launch import ArgValue, Launch, SideLaunch
+from tileir_diff.match.model import CompareOptions
 
 T = "tile<128xf32>"
 DEAD = "\n".join(f"%dead{n} = constant <i32: {n}> : tile<i32>" for n in range(20))
@@ -164,3 +168,19 @@ def test_a_longer_loop_does_not_hide_what_is_in_it() -> None:
 
     both = rules(kernel(looped("%N", "exp")), other(looped("%i128", "log")))
     assert both == ["loop/bounds", "arithmetic/op"]
+
+
+@pytest.mark.parametrize(("op", "expected"), [("exp", ["padding/missing"]), ("log", ["arithmetic/op"])])
+def test_what_a_launch_hides_is_told_where_nothing_else_is(op: str, expected: list[str]) -> None:
+    """The padding is not stored at this launch; what is stored where a value is wrong anyway says nothing."""
+    limit = "%inm = cmpi less_than %o, %mv, signed : tile<128xi32> -> tile<128xi1>\n"
+    value = "%w = exp %v : tile<128xf32>\n"
+    store = MASKED.replace("%in", "%inm")
+    bare = LOAD.replace("%in, %zero", "%in").replace("tile<128xi1>, tile<128xf32>", "tile<128xi1>")
+    reference = kernel(f"{limit}{LOAD}\n{value}{store}")
+    generated = other(f"{limit}{bare}\n{value.replace('exp', op)}{store}")
+    args = ArgValue("ptr", "a"), ArgValue("ptr", "b"), ArgValue("i32", 7), ArgValue("i32", 7)
+    side = SideLaunch(None, (4, 1, 1), args)
+    launch = Launch(side, side, "launch.json")
+    result = compared(reference, generated, CompareOptions(launch=launch))
+    assert [difference.rule for difference in result.differences] == expected

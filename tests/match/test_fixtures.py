@@ -25,7 +25,7 @@ HARMLESS = edits("harmless")
 
 KNOWN: dict[str, str] = {
     # name of a mistake: what is found in place of what should be, as `rule impact`, the first two
-    "maximum_not_carried": "arithmetic/reformulated ulp, accumulator/init logic",
+    "maximum_not_carried": "arithmetic/reformulated ulp, arithmetic/op logic",
     "negative_ids": "mask/changed logic",
     "shift_signed": "mask/extra logic, addressing/index logic",
 }

@@ -136,17 +136,3 @@ def test_a_launch_of_another_entry(entry: str, fits: bool) -> None:
         return
     with pytest.raises(InputError, match=r"'reference' is a launch of @other.*there are @k"):
         rules(COPY, launch, side(4))
-
-
-@pytest.mark.parametrize(("op", "rules"), [("exp", ["padding/missing"]), ("log", ["arithmetic/op"])])
-def test_what_a_launch_hides_is_told_where_nothing_else_is(op: str, rules: list[str]) -> None:
-    """The padding is not stored at this launch; what is stored where a value is wrong anyway says nothing."""
-    limit = "%inm = cmpi less_than %o, %mv, signed : tile<128xi32> -> tile<128xi1>\n"
-    value = "%w = exp %v : tile<128xf32>\n"
-    store = STORE.replace("%in", "%inm")
-    bare = LOAD.replace("%in, %zero", "%in").replace("tile<128xi1>, tile<128xf32>", "tile<128xi1>")
-    reference = kernel(f"{limit}{LOAD}\n{value}{store}")
-    generated = kernel(f"{limit}{bare}\n{value.replace('exp', op)}{store}")
-    launch = Launch(side(4, 7), side(4, 7), "launch.json")
-    result = compared(reference, generated, CompareOptions(launch=launch))
-    assert [difference.rule for difference in result.differences] == rules

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 def selections(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
     """Two selections: of a ``select``, or of a load between memory and padding."""
+    written = [blame.rename(arg) for arg in blame.terms.args[b]]
+    if list(blame.terms.args[a]) == [written[0], *written[:0:-1]]:
+        return blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
     cond_a, then_a, else_a = _branches(blame, a)
     cond_b, then_b, else_b = (blame.rename(arg) for arg in _branches(blame, b))
-    if cond_a == cond_b and (then_a, else_a) == (else_b, then_b):
-        return blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
     loads = _loads_of(blame, a, b, ref_op, gen_op)
     inner = blame.walk(then_a, then_b, ref_op, gen_op, depth + 1)
     found: list[Finding] = []

@@ -170,15 +170,17 @@ def test_a_longer_loop_does_not_hide_what_is_in_it() -> None:
     assert both == ["loop/bounds", "arithmetic/op"]
 
 
-@pytest.mark.parametrize(("op", "expected"), [("exp", ["padding/missing"]), ("log", ["arithmetic/op"])])
-def test_what_a_launch_hides_is_told_where_nothing_else_is(op: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("mode", "expected"), [("", ["padding/missing"]), (" rounding<approx>", ["float-mode/approx"])]
+)
+def test_what_a_launch_hides_is_told_where_nothing_else_is(mode: str, expected: list[str]) -> None:
     """The padding is not stored at this launch; what is stored where a value is wrong anyway says nothing."""
     limit = "%inm = cmpi less_than %o, %mv, signed : tile<128xi32> -> tile<128xi1>\n"
     value = "%w = exp %v : tile<128xf32>\n"
     store = MASKED.replace("%in", "%inm")
     bare = LOAD.replace("%in, %zero", "%in").replace("tile<128xi1>, tile<128xf32>", "tile<128xi1>")
     reference = kernel(f"{limit}{LOAD}\n{value}{store}")
-    generated = other(f"{limit}{bare}\n{value.replace('exp', op)}{store}")
+    generated = other(f"{limit}{bare}\n{value.replace(' :', f'{mode} :')}{store}")
     args = ArgValue("ptr", "a"), ArgValue("ptr", "b"), ArgValue("i32", 7), ArgValue("i32", 7)
     side = SideLaunch(None, (4, 1, 1), args)
     launch = Launch(side, side, "launch.json")

@@ -120,7 +120,8 @@ def run(
         options.policy,
         front_end=generated_dump.front_end,
         entries=_compared(comparison),
-        notes=len(comparison.obligations) + len(comparison.not_checked),
+        obligations=len(comparison.obligations),
+        not_checked=len(comparison.not_checked),
     )
     clock.step("judge")
     timing = clock.seconds if options.timing else {}

@@ -65,5 +65,17 @@ def test_a_wrong_list_is_an_error_with_its_line(
     assert message in result.stderr
 
 
+def test_a_list_from_standard_input_is_named(run: Run) -> None:
+    assert run("batch", "-", stdin="a b c\n").stderr.startswith("<stdin>:1:1: error: a pair has two files")
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n\n"])
+def test_a_list_without_a_pair_is_an_error(run: Run, folder: Path, text: str) -> None:
+    (folder / "pairs").write_text(text)
+    result = run("batch", "pairs")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "pairs: error: no pairs in it: nothing to compare\n"
+
+
 def test_a_missing_list_is_an_error(run: Run) -> None:
     assert "none: error: cannot read" in run("batch", "none").stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -138,6 +139,23 @@ def test_a_wrong_call_is_status_2(run: Run, arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert "Usage:" in result.stderr
+
+
+@pytest.mark.parametrize("format_", ["json", "markdown"])
+def test_stat_is_a_form_of_the_text_report(run: Run, rules_found: RulesFound, format_: str) -> None:
+    rules_found()
+    result = run("ref.mlir", "gen.mlir", "--stat", "--format", format_)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"--stat is a form of the text report; {format_} has the whole report" in result.stderr
+
+
+def test_a_file_without_permission_is_told_like_any_other(
+    run: Run, rules_found: RulesFound, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules_found()
+    monkeypatch.setattr(os, "access", lambda *_: False)  # who runs the tests may be allowed everything
+    assert run("ref.mlir", "gen.mlir").exit_code == 0
+    assert run("show", "none.mlir").stderr.startswith("none.mlir: error: cannot be read")
 
 
 def test_every_known_equivalence_can_be_switched_off(run: Run, rules_found: RulesFound) -> None:

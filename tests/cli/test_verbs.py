@@ -64,6 +64,22 @@ def test_explain(run: Run) -> None:
     assert run("explain", "lint/dead-mask").output.startswith("# lint/dead-mask\n")
 
 
+@pytest.mark.parametrize(
+    ("rule", "hint"),
+    [("lint", "one by one: lint/"), ("lint/", "one by one: lint/"), ("lint/dead-maks", "lint/dead-mask")],
+)
+def test_explain_helps_with_lints(run: Run, rule: str, hint: str) -> None:
+    result = run("explain", rule)
+    assert result.exit_code == 2
+    assert hint in result.stderr
+
+
+def test_help_is_an_option(run: Run) -> None:
+    result = run("help")
+    assert result.exit_code == 2
+    assert "did you mean '--help'?" in result.stderr
+
+
 def test_explain_helps_with_a_typo(run: Run) -> None:
     result = run("explain", "maks")
     assert result.exit_code == 2

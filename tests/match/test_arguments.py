@@ -138,6 +138,13 @@ def test_a_map_may_give_positions() -> None:
     assert {each.how for each in result.arguments} == {"given"}
 
 
+@pytest.mark.parametrize("other", ["a", "0"])
+def test_a_map_that_gives_one_argument_twice(other: str) -> None:
+    pairs = (("a", "a"), ("b", other))
+    with pytest.raises(InputError, match=f"'a' and 'b' both stand for the reference argument '{other}'"):
+        compared(copy(), copy(), CompareOptions(args=ArgumentMap(pairs, "args.json")))
+
+
 @pytest.mark.parametrize("pair", [("nope", "a"), ("a", "nope")])
 def test_a_map_with_a_name_that_is_not_there(pair: tuple[str, str]) -> None:
     with pytest.raises(InputError, match="has no argument 'nope'"):

@@ -136,3 +136,20 @@ def test_a_launch_of_another_entry(entry: str, fits: bool) -> None:
         return
     with pytest.raises(InputError, match=r"'reference' is a launch of @other.*there are @k"):
         rules(COPY, launch, side(4))
+
+
+def test_an_array_that_is_passed_twice() -> None:
+    arrays = ArgValue("ptr", "x"), ArgValue("ptr", "x"), ArgValue("i32", 512), ArgValue("i32", 7)
+    launch = Launch(SideLaunch(None, (4, 1, 1), arrays), SideLaunch(None, (4, 1, 1), arrays), "launch.json")
+    result = compared(COPY, COPY, CompareOptions(launch=launch))
+    assert [(pair.reference, pair.generated) for pair in result.arguments[:2]] == [
+        (("a",), ("a",)),
+        (("b",), ("b",)),
+    ]
+    assert not any("overlap" in line for line in result.assumptions)
+
+
+def test_arrays_of_two_names_do_not_overlap() -> None:
+    launch = Launch(side(4), side(4), "launch.json")
+    result = compared(COPY, COPY, CompareOptions(launch=launch))
+    assert "arrays of different names in the launch do not overlap" in result.assumptions

@@ -31,6 +31,8 @@ def ops(text: str) -> list[str]:
         ("if %c {\n}\nelse {\n}\nreturn", ["if", "return"]),
         ("if %c { return } else { return }", ["if"]),
         ("return {a.b = 1}", ["return"]),
+        ("entry @k() { return }", ["entry"]),
+        ("entry @k() { cuda_tile.return }\nentry @l() {\ncuda_tile.return\n}", ["entry", "entry"]),
         (
             "%0 = reduce %x dim=0 : t -> t \n  (%a: t, %b: t) {\n yield %a : t\n }\nreturn",
             ["reduce", "return"],

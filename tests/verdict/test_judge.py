@@ -43,7 +43,7 @@ def found(
 
 
 def verdict(*findings: Finding, policy: Policy = Policy(), notes: int = 0) -> str:
-    return judge(list(findings), policy, notes=notes).verdict
+    return judge(list(findings), policy, obligations=notes).verdict
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,31 @@ def test_strict_fails_notes_but_not_what_the_project_set_aside() -> None:
     assert verdict(found(), policy=waived) == "PASS_WITH_NOTES"
 
 
+def test_strict_says_what_fails() -> None:
+    hint = found(impact="hint")
+    judgement = judge([hint], Policy(strict=True), obligations=3, not_checked=1)
+    assert judgement.why == (
+        "with --strict these fail: 1 warning, 3 conditions on the host, 1 part not checked"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "notice"),
+    [
+        ("mask/mising", "no rule 'mask/mising'; did you mean mask/missing"),
+        ("maks/*", "no rule 'maks/*'; did you mean mask"),
+        ("*/nothing", "no rule '*/nothing'"),
+        ("mask/*", "is not needed any more"),
+        ("*/missing", "is not needed any more"),
+    ],
+)
+def test_a_waiver_of_a_rule_that_is_not_there_says_so(rule: str, notice: str) -> None:
+    judgement = judge([], Policy(waivers=(Waiver(rule, "known"),)), entries=("k",))
+    assert len(judgement.notices) == 1
+    assert notice in judgement.notices[0]
+    assert "any more" not in judgement.notices[0].replace(notice, "")
+
+
 def test_ignored_findings_are_counted_and_keep_the_verdict_from_a_plain_pass() -> None:
     judgement = judge([found(), found("scan/axis", "logic")], Policy(selection=Selection(ignore=("mask",))))
     assert [each.finding.rule for each in judgement.ignored] == ["mask/missing"]
@@ -116,10 +141,12 @@ def test_what_only_a_waiver_lets_pass_is_said_first() -> None:
     waivers = (Waiver("mask/*", "known"),)
     one = judge([found()], Policy(waivers=waivers))
     assert one.why == "1 critical finding waived; no other difference that can change results was found"
-    more = judge([found(), found(), found(impact="hint")], Policy(waivers=waivers), notes=2)
+    more = judge(
+        [found(), found(), found(impact="hint")], Policy(waivers=waivers), obligations=1, not_checked=2
+    )
     assert more.why == (
         "2 critical findings waived; no other difference that can change results was found; "
-        "2 notes, 1 warning waived"
+        "1 condition on the host, 2 parts not checked, 1 warning waived"
     )
     ignored = judge([found(), found("scan/axis", "hint")], Policy(selection=Selection(ignore=("mask",))))
     assert ignored.why == (
@@ -254,9 +281,11 @@ policies = st.builds(
 def test_adding_to_a_failing_result_never_makes_it_pass(
     before: list[Finding], more: Finding, position: int, policy: Policy, notes: int, more_notes: int
 ) -> None:
-    failing = EXIT_STATUS[judge(before, policy, front_end=RUST, notes=notes).verdict]
+    failing = EXIT_STATUS[judge(before, policy, front_end=RUST, not_checked=notes).verdict]
     after = [*before[:position], more, *before[position:]]
-    assert EXIT_STATUS[judge(after, policy, front_end=RUST, notes=notes + more_notes).verdict] >= failing
+    assert (
+        EXIT_STATUS[judge(after, policy, front_end=RUST, not_checked=notes + more_notes).verdict] >= failing
+    )
 
 
 @given(st.lists(findings, max_size=6), policies)

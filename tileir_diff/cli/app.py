@@ -27,7 +27,7 @@ class DefaultGroup(click.Group):
             return
         from tileir_diff.cli.names import did_you_mean
 
-        hint = did_you_mean(word, self.commands)
+        hint = "; did you mean '--help'?" if word == "help" else did_you_mean(word, self.commands)
         if hint:
             raise click.UsageError(f"'{word}' is neither a file nor a verb{hint}", ctx)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 
-from tileir_diff.cli.output import complain, emit
+from tileir_diff.cli.output import PATH, STDIN, complain, emit
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "markdown")
 LEVELS = ("hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
-PATH = click.Path(allow_dash=True)
-"""Shells complete file names for it; what is wrong with a file is said when it is read."""
 EXIT_STYLES = ("diff", "tilegym")
-STDIN = "<stdin>"
-"""Name of standard input in reports, as in messages about it."""
 DEBUG = "TILEIR_DIFF_DEBUG"
 """Environment variable: internal errors show their traceback."""
 
@@ -58,7 +54,8 @@ def comparison_options(command: F) -> F:
             help="Treat an equivalence as a difference; --equivalences shows the names.",
         ),
         click.option("--select", multiple=True, metavar="RULE", help="Only rules with this prefix."),
-        click.option("--strict", is_flag=True, default=None, help="Notes fail as well."),
+        click.option("--strict", is_flag=True, default=None,
+            help="Warnings, conditions on the host and what was not checked fail as well."),
         click.option(
             "--timing", is_flag=True, help="Report the seconds of each step: no two reports are equal."
         ),
@@ -88,6 +85,10 @@ def diff(ctx: click.Context, reference: str, generated: str, **given: Any) -> No
     Exit status: 0 PASS or PASS_WITH_NOTES, 1 FAIL_FIXABLE or FAIL_COMPILER_BUG, 2 BLOCKED.
     """
     view = _View.of(given)
+    if view.stat and view.format != "text":
+        raise click.UsageError(
+            f"--stat is a form of the text report; {view.format} has the whole report", ctx
+        )
     result = _run(reference, generated, given)
     text = view.render(result)
     try:
@@ -210,7 +211,8 @@ class _Pair(NamedTuple):
 
 
 def _pairs(path: str) -> list[_Pair]:
-    """The pairs of a list. Raises InputError with the line that is wrong."""
+    """The pairs of a list. Raises InputError with the line that is wrong, and where there is no pair."""
+    name = _shown(path)
     try:
         if path == "-":
             lines = sys.stdin.read().splitlines()
@@ -218,12 +220,15 @@ def _pairs(path: str) -> list[_Pair]:
             with open(path, encoding="utf-8") as file:
                 lines = file.read().splitlines()
     except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path) from None
+        raise InputError(f"cannot read: {error.strerror}", name) from None
     except UnicodeDecodeError:
-        raise InputError("cannot read: not UTF-8 text", path) from None
-    return [
-        _pair(line, path, n) for n, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")
+        raise InputError("cannot read: not UTF-8 text", name) from None
+    pairs = [
+        _pair(line, name, n) for n, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")
     ]
+    if not pairs:
+        raise InputError("no pairs in it: nothing to compare", name)
+    return pairs
 
 
 def _pair(line: str, path: str, number: int) -> _Pair:

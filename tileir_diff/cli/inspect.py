@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tileir_diff.cli.output import emit
+from tileir_diff.cli.output import PATH, emit
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ COLOR = click.Choice(("auto", "always", "never"))
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.argument("files", nargs=-1, required=True, type=PATH)
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("--lint", is_flag=True, help="Also report what is legal and has bitten people.")
 @click.option("--color", type=COLOR, default="auto", show_default=True)
@@ -37,7 +37,7 @@ def check(ctx: click.Context, files: tuple[str, ...], format_: str, lint: bool, 
 
 
 @click.command()
-@click.argument("file", type=click.Path(allow_dash=True))
+@click.argument("file", type=PATH)
 @click.option("--entry", metavar="NAME", help="Only this entry.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("--lint/--no-lint", default=True, help="With or without what is legal and has bitten people.")

@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
+import click
+
 from tileir_diff.errors import InputError
+
+PATH = click.Path(allow_dash=True, readable=False)
+"""Shells complete file names for it; what is wrong with a file is said when it is read."""
+STDIN = "<stdin>"
+"""Name of standard input in reports, as in messages about it."""
 
 
 def emit(text: str, output: str | None) -> None:

@@ -29,11 +29,16 @@ def rules(format_: str) -> None:
 @click.pass_context
 def explain(ctx: click.Context, rule: str) -> None:
     """Explain a rule (`mask/missing`), a family (`mask`) or a lint (`lint/dead-mask`)."""
+    from tileir_diff.lints import LINTS, PREFIX
     from tileir_diff.rules.catalogue import closest, page
 
     text = _lint_page(rule) or page(rule)
+    lints = [PREFIX + name for name in LINTS]
+    if text is None and rule.rstrip("/") == PREFIX.rstrip("/"):
+        click.echo(f"error: lints are explained one by one: {', '.join(lints)}", err=True)
+        ctx.exit(2)
     if text is None:
-        close = closest(rule)
+        close = closest(rule, lints)
         hint = f"; did you mean {' or '.join(close)}?" if close else ";"
         click.echo(f"error: no rule '{rule}'{hint} `tileir-diff rules` lists them", err=True)
         ctx.exit(2)

@@ -12,13 +12,22 @@ if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term, Terms
 
 DEPTH = 5
+SHALLOW = 3
+"""A long term is shown at least so deep."""
 WIDTH = 96
 
 
 def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> str:
-    """One line, cut at ``WIDTH`` characters; ``names`` gives the entry's parameters."""
-    line = _show(terms, term, names or {}, DEPTH)
-    return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
+    """One line of at most ``WIDTH`` characters; ``names`` gives the entry's parameters.
+
+    Where it is too long, what is inside is left out, and only at the last its end.
+    """
+    line = ""
+    for depth in range(DEPTH, SHALLOW - 1, -1):
+        line = _show(terms, term, names or {}, depth)
+        if len(line) <= WIDTH:
+            return line
+    return line[: WIDTH - 3] + "..."
 
 
 def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:

@@ -70,10 +70,11 @@ def positional(reference: Kernel, generated: Kernel) -> Binding | None:
 
 
 def given(reference: Kernel, generated: Kernel, args: ArgumentMap) -> Binding:
-    """As the user says. Raises InputError for a name that neither entry has."""
+    """As the user says. Raises InputError for a name that an entry lacks, and for one that is given twice."""
     from tileir_diff.errors import InputError
 
     binding = Binding([None] * len(parameters(generated)), [None] * len(parameters(reference)))
+    taken: dict[int, str] = {}
     for gen_name, ref_name in args.pairs:
         gen_index = argument_index(generated.entry, gen_name)
         if gen_index is None:
@@ -84,6 +85,12 @@ def given(reference: Kernel, generated: Kernel, args: ArgumentMap) -> Binding:
         ref_index = argument_index(reference.entry, ref_name)
         if ref_index is None:
             raise InputError(f"the reference entry @{reference.name} has no argument '{ref_name}'", args.path)
+        if ref_index in taken:
+            message = (
+                f"'{taken[ref_index]}' and '{gen_name}' both stand for the reference argument '{ref_name}'"
+            )
+            raise InputError(message, args.path)
+        taken[ref_index] = gen_name
         binding.generated[gen_index] = reference.arguments[ref_index]
         binding.partner[gen_index] = ref_index
         binding.how[gen_index] = "given"

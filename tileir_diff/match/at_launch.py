@@ -27,10 +27,14 @@ def launch_binding(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, launch: L
     if ref is None or gen is None:
         return None
     binding = Binding(list(gen), list(ref))
-    arrays = {term: index for index, term in enumerate(ref) if term is not None and _is_array(terms, term)}
+    arrays: dict[Term, list[int]] = {}
+    for index, term in enumerate(ref):
+        if term is not None and _is_array(terms, term):
+            arrays.setdefault(term, []).append(index)
     for index, term in enumerate(gen):
-        if term in arrays:
-            binding.partner[index] = arrays[term]
+        if term is not None and term in arrays:
+            same = arrays[term]  # one array may be passed more than once
+            binding.partner[index] = same[min(gen[:index].count(term), len(same) - 1)]
             binding.how[index] = "given"
     for index, partner in sorted(binding.partner.items()):
         _pair_scalars(binding, ref, gen, frozenset(arrays), (index + 1, partner + 1))

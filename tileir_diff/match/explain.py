@@ -280,8 +280,11 @@ def _add_remarks(attempt: Attempt, result: EntryResult) -> None:
         if name in used[0] or name in used[1]:
             ref_site, gen_site = (site(kernel, used[kernel.side].get(name)) for kernel in kernels)
             result.equivalences.append(Equivalence(name, ref_site, gen_site, why))
-    if len({effect.base for effect in attempt.reference.effects if effect.base is not None}) > 1:
-        result.assumptions.append("arrays behind different pointer arguments do not overlap")
+    bases = {effect.base for effect in attempt.reference.effects if effect.base is not None}
+    if len(bases) > 1:
+        named = any(_is_launched(attempt.reference.terms, base) for base in bases)
+        which = "of different names in the launch" if named else "behind different pointer arguments"
+        result.assumptions.append(f"arrays {which} do not overlap")
     for side, kernel in zip(("reference", "generated"), kernels, strict=True):
         result.assumptions.extend(f"{side}: {note}" for note in kernel.assumptions)
         result.not_checked.extend(

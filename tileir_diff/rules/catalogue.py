@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.rules import FAMILIES, family
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tileir_diff.rules.model import Detail, Family
 
@@ -68,11 +68,26 @@ def page(rule: str) -> str | None:
     return "\n".join(parts) + "\n"
 
 
-def closest(rule: str) -> list[str]:
-    """Rules with a similar name."""
+def closest(rule: str, also: Iterable[str] = ()) -> list[str]:
+    """Rules with a similar name; ``also``: more names that may be meant."""
     from difflib import get_close_matches
 
-    return get_close_matches(rule, [*FAMILIES, *(name for name, _ in details())], n=2)
+    return get_close_matches(rule, [*FAMILIES, *(name for name, _ in details()), *also], n=2)
+
+
+def unknown_rule(pattern: str) -> str:
+    """What is wrong with a pattern that fits no rule, with the rules that may be meant; "" if it fits one."""
+    from fnmatch import fnmatchcase
+
+    name = pattern.partition("/")[0]
+    known = [f"{name}/{detail}" for detail in _module(name).DETAILS] if name in FAMILIES else []
+    if any(fnmatchcase(each, pattern) for each in known):
+        return ""
+    if any(fnmatchcase(each, pattern) for each, _ in details()):
+        return ""
+    close = closest(pattern)
+    hint = f"; did you mean {' or '.join(close)}?" if close else "; `tileir-diff rules` lists them"
+    return f"no rule '{pattern}'{hint}"
 
 
 def _detail(rule: str, record: Detail) -> list[str]:

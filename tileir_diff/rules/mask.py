@@ -6,6 +6,8 @@ Compares the predicate under which each lane of a pointer access is active: is t
 and do the two select the same lanes?
 Predicates are compared by meaning: signed or unsigned compares, masks widened to i8 and back, and guards
 that the grid makes redundant are equal.
+Lanes that only the generated kernel accesses have impact `bounds`; lanes that it leaves out, or a condition
+that chooses between values, have impact `logic`.
 
 ## Why it matters
 

@@ -72,10 +72,10 @@ def focus(text: str, other: str, width: int) -> str:
     )
     start = _word_start(text, same - LEAD)
     if start <= 1:
-        return _word_end(text, same, width - 1) + ELLIPSIS
+        return _word_end(text, same, width - 1).rstrip(ELLIPSIS) + ELLIPSIS
     if len(text) - start < width:
         return ELLIPSIS + text[len(text) - width + 1 :]
-    return ELLIPSIS + _word_end(text[start:], same - start, width - 2) + ELLIPSIS
+    return ELLIPSIS + _word_end(text[start:], same - start, width - 2).rstrip(ELLIPSIS) + ELLIPSIS
 
 
 def _word_start(text: str, position: int) -> int:

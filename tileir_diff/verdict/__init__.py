@@ -90,13 +90,13 @@ def judge(
     *,
     front_end: FrontEnd = FrontEnd(),
     entries: tuple[str, ...] = (),
-    notes: int = 0,
+    obligations: int = 0,
+    not_checked: int = 0,
 ) -> Judgement:
     """The verdict over all findings.
 
     `front_end` is that of the generated side, `entries` the symbols that were compared.
-    `notes` counts what else keeps a report from being a plain PASS: obligations of the host and what was
-    not checked.
+    `obligations` of the host and what was `not_checked` keep a report from being a plain PASS too.
     """
     counted: list[Judged] = []
     waived: list[Judged] = []
@@ -112,6 +112,10 @@ def judge(
             counted.append(judged)
     counted.sort(key=lambda each: SEVERITIES.index(each.severity))
     notices = waivers.notices(entries)
+    notes = [
+        _count(obligations, "condition on the host", "conditions on the host"),
+        _count(not_checked, "part not checked", "parts not checked"),
+    ]
     verdict, owner, why = _verdict(counted, waived, ignored, policy, notes)
     return Judgement(verdict, owner, why, counted, waived, ignored, notices)
 
@@ -162,27 +166,26 @@ def _join(first: str, second: str) -> str:
 
 
 def _verdict(
-    counted: list[Judged], waived: list[Judged], ignored: list[Judged], policy: Policy, notes: int
+    counted: list[Judged], waived: list[Judged], ignored: list[Judged], policy: Policy, notes: list[str]
 ) -> tuple[str, str | None, str]:
     critical = [each for each in counted if each.severity == "critical"]
     if critical:
         return _failing(critical)
-    warnings = _number(counted, "warn")
+    notes = [_count(_number(counted, "warn"), "warning", "warnings"), *notes]
     # What only a waiver or `--ignore` lets pass is the first thing to say.
     passed = [
         _count(_number(waived, "critical"), "critical finding waived", "critical findings waived"),
         _count(_number(ignored, "critical"), "critical finding ignored", "critical findings ignored"),
     ]
     rest = [
-        _count(warnings, "warning", "warnings"),
-        _count(notes, "note", "notes"),
+        *notes,
         _count(_number(waived, "warn"), "warning waived", "warnings waived"),
         _count(_number(ignored, "warn"), "warning ignored", "warnings ignored"),
     ]
     if not any((*passed, *rest)):
         return PASS, None, "no difference that matters was found"
-    if policy.strict and (warnings or notes):
-        return FAIL_FIXABLE, "kernel", f"{_listed([*passed, *rest])}, and --strict lets none pass"
+    if policy.strict and any(notes):
+        return FAIL_FIXABLE, "kernel", f"with --strict these fail: {_listed(notes)}"
     other = "no other difference" if any(passed) else "no difference"
     why = [_listed(passed), f"{other} that can change results was found", _listed(rest)]
     return PASS_WITH_NOTES, None, "; ".join(part for part in why if part)
@@ -234,14 +237,26 @@ class _Waivers:
         return accepted
 
     def notices(self, entries: tuple[str, ...]) -> list[str]:
-        """One line for each waiver that expired or was not needed; those for other kernels say nothing."""
+        """One line for each waiver that names no rule, expired or was not needed.
+
+        That one for other kernels is not needed says nothing.
+        """
         lines: list[str] = []
         for waiver, expired, hits in zip(self._waivers, self._expired, self._hits, strict=True):
-            if expired and hits:
+            unknown = "" if hits else _unknown_rule(waiver.rule)
+            if unknown:
+                lines.append(f"{waiver}: {unknown}")
+            elif expired and hits:
                 lines.append(f"{waiver} expired on {waiver.expires}, and does not apply")
             elif not hits and any(fnmatchcase(entry, waiver.kernel) for entry in entries):
                 lines.append(f"{waiver} is not needed any more")
         return lines
+
+
+def _unknown_rule(pattern: str) -> str:
+    from tileir_diff.rules.catalogue import unknown_rule  # loads all rules: only a waiver without a hit asks
+
+    return unknown_rule(pattern)
 
 
 def _covers(waiver: Waiver, finding: Finding) -> bool:

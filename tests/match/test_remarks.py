@@ -66,9 +66,9 @@ def counted(unsigned: str, bound: str) -> str:
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_loop_that_compares_unsigned_on_one_side_is_a_note(swapped: bool) -> None:
-    pair = [counted("", "%m"), counted("unsigned ", "%m")]
-    assert_equal(*pair)
-    result = compared(*(pair[::-1] if swapped else pair))
+    reference, generated = (counted(text, "%m") for text in ("", "unsigned ")[:: -1 if swapped else 1])
+    assert_equal(reference, generated)
+    result = compared(reference, generated)
     assert [line.partition(":")[0] for line in result.obligations] == ["b.stride0 >= 0"]
 
 

@@ -85,37 +85,13 @@ def substitute_carries(
     ``mapping`` gives for a carry leaf the term over the carry's own lanes, or a node of kind ``cp``, which
     stays under ``at``.
     """
-    keys = frozenset(mapping)
-    if not terms.symbols[term] & keys:
-        return term
-    stack = [term]
-    while stack:
-        node = stack[-1]
-        if node in memo:
-            stack.pop()
-            continue
-        if not terms.symbols[node] & keys:
-            memo[node] = node
-            stack.pop()
-            continue
-        if node in mapping:
-            memo[node] = mapping[node]
-            stack.pop()
-            continue
-        args = terms.args[node]
-        waiting = [arg for arg in args if arg not in memo]
-        if waiting:
-            stack.extend(waiting)
-            continue
-        new_args = tuple([memo[arg] for arg in args])
-        if terms.kind[node] == "at" and new_args[0] != args[0]:
-            new = _read_at(terms, node, new_args)
-        else:
-            new = terms.rebuild(node, new_args)
-        terms.inherit(node, new)
-        memo[node] = new
-        stack.pop()
-    return memo[term]
+
+    def rebuild(node: Term, args: tuple[Term, ...]) -> Term:
+        if terms.kind[node] == "at" and args[0] != terms.args[node][0]:
+            return _read_at(terms, node, args)
+        return terms.rebuild(node, args)
+
+    return terms.subst(term, mapping, memo, rebuild)
 
 
 def _read_at(terms: Terms, node: Term, args: tuple[Term, ...]) -> Term:

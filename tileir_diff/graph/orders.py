@@ -62,70 +62,70 @@ class TokenOrder:
         """Whether ``earlier``, in the iteration before, comes before ``later``; ``far``: in all before."""
         key = loop.uid, far
         if key not in self._carried:
-            self._carried[key] = self._settle(lambda number: self._at_carry(number, loop, far=far))
+            self._carried[key] = self._settle(
+                lambda number, known: self._at_carry(number, known, loop, far=far)
+            )
         return bool(self._carried[key][later] >> earlier & 1)
 
     def _bit(self, number: int) -> int:
         return 1 << (number if number >= 0 else self._count - 1 - number)
 
-    def _closure(self, sources: Iterable[int]) -> int:
+    def _closure(self, sources: Iterable[int], known: Mapping[int, int]) -> int:
         found = 0
         for source in sources:
-            found |= self._now[source] | self._bit(source)
+            found |= known[source] | self._bit(source)
         return found
 
     def _settle(self, at_merge: _AtMerge) -> dict[int, int]:
         """The greatest solution: loops only ever take orders away."""
         known = dict.fromkeys((*self._after, *self._merges), self._everything)
-        self._working = known
-        if not hasattr(self, "_now"):
-            self._now = known
         changed = True
         while changed:
             changed = False
             for number in (*self._merges, *self._after):
-                new = at_merge(number)
+                new = at_merge(number, known)
                 if new != known[number]:
                     known[number] = new
                     changed = bool(self._merges)
         return known
 
-    def _at_merge(self, number: int) -> int:
+    def _at_merge(self, number: int, known: Mapping[int, int]) -> int:
         if number >= 0:
-            return self._closure(self._after[number])
+            return self._closure(self._after[number], known)
         merge = self._merges[number]
         found = self._everything
         for way in merge.ways:
-            found &= self._closure(way.sources) | bits(way.absent)
+            found &= self._closure(way.sources, known) | bits(way.absent)
         return found & ~bits(merge.inside) if merge.head else found
 
-    def _at_carry(self, number: int, loop: Loop, *, far: bool) -> int:
+    def _at_carry(self, number: int, known: Mapping[int, int], loop: Loop, *, far: bool) -> int:
         merge = self._merges.get(number)
         if merge is None:
-            return self._union(self._after[number])
+            return _union(self._after[number], known)
         if merge.loop is loop and merge.head:
             found = bits(merge.inside)
             reached = True
             for way in merge.ways:
                 if not way.entry:
-                    closure = self._closure(way.sources)
+                    closure = self._closure(way.sources, self._now)
                     reached = reached and bool(closure & self._bit(number))
                     found &= closure | bits(way.absent)
             return found if reached or not far else 0
         ways = [way for way in merge.ways if not (way.entry and merge.loop is loop)]
         found = self._everything if ways else 0
         for way in ways:
-            found &= self._union(way.sources)
+            found &= _union(way.sources, known)
         return found
 
-    def _union(self, sources: Iterable[int]) -> int:
-        found = 0
-        for source in sources:
-            found |= self._working[source]
-        return found
+
+def _union(sources: Iterable[int], known: Mapping[int, int]) -> int:
+    found = 0
+    for source in sources:
+        found |= known[source]
+    return found
 
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    _AtMerge = Callable[[int], int]
+    _AtMerge = Callable[[int, Mapping[int, int]], int]

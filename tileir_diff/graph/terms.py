@@ -199,11 +199,18 @@ class Terms(Predicates):
 
     # ---- substitution ------------------------------------------------------------------------------------
 
-    def subst(self, term: Term, mapping: Mapping[Term, Term], memo: dict[Term, Term] | None = None) -> Term:
-        """Replace leaves by terms, rebuilding in normal form.
+    def subst(
+        self,
+        term: Term,
+        mapping: Mapping[Term, Term],
+        memo: dict[Term, Term] | None = None,
+        rebuild: Callable[[Term, tuple[Term, ...]], Term] | None = None,
+    ) -> Term:
+        """Replace leaves by terms, rebuilding in normal form, or by ``rebuild``.
 
         ``memo`` may be shared between calls with one mapping.
         """
+        rebuild = rebuild or self.rebuild
         keys = frozenset(mapping)
         if not self.symbols[term] & keys:
             return term
@@ -228,7 +235,7 @@ class Terms(Predicates):
             if waiting:
                 stack.extend(waiting)
                 continue
-            new = self.rebuild(node, tuple([memo[arg] for arg in args]))
+            new = rebuild(node, tuple([memo[arg] for arg in args]))
             self.inherit(node, new)
             memo[node] = new
             stack.pop()

@@ -6,7 +6,7 @@ compute the same kind of thing. The walk itself is here; what to say about a kin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from tileir_diff.dialect.types import Ptr
 from tileir_diff.graph.evaluate import substitute_carries
@@ -16,7 +16,7 @@ from tileir_diff.match.sites import origin, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import TypeAlias
+    from typing import TypeAlias, Unpack
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
@@ -34,6 +34,14 @@ class Finding(NamedTuple):
     difference: Difference
     structural: bool = False
     """The two terms are different kinds of computation: a parent may explain it better."""
+
+
+class Remarks(TypedDict, total=False):
+    """Fields of a ``Difference`` that most of them leave as they are."""
+
+    status: str
+    impact: str | None
+    note: str
 
 
 class Blame:
@@ -66,21 +74,11 @@ class Blame:
         actual: str,
         *,
         part: str | None = None,
-        impact: str | None = None,
-        note: str = "",
-        status: str = "DIFFERS",
+        **remarks: Unpack[Remarks],
     ) -> Difference:
         """A difference at an op of each side, see ``Difference`` for the fields."""
-        return Difference(
-            rule,
-            site(self.reference, reference, part),
-            site(self.generated, generated, part),
-            expected,
-            actual,
-            status,
-            impact,
-            note,
-        )
+        sites = site(self.reference, reference, part), site(self.generated, generated, part)
+        return Difference(rule, *sites, expected, actual, **remarks)
 
     def one(
         self,
@@ -91,15 +89,11 @@ class Blame:
         actual: str,
         *,
         part: str | None = None,
-        impact: str | None = None,
-        note: str = "",
-        status: str = "DIFFERS",
         structural: bool = False,
+        **remarks: Unpack[Remarks],
     ) -> list[Finding]:
         """``make`` as the only finding of a walk."""
-        made = self.make(
-            rule, reference, generated, expected, actual, part=part, impact=impact, note=note, status=status
-        )
+        made = self.make(rule, reference, generated, expected, actual, part=part, **remarks)
         return [Finding(made, structural)]
 
     def rename(self, term: Term) -> Term:

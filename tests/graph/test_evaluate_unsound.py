@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import assert_equal, compared, found, kernel
+from tests.match.snippets import STORE, assert_equal, compared, found, kernel
 
 T = "tile<128xf32>"
 V = "tile<128xi32>"
@@ -357,3 +357,21 @@ def test_lane_numbers_in_single_bits_are_flags() -> None:
     low += "%z0 = constant <i32: 0> : tile<256xi32>\n%r = addi %u, %z0 : tile<256xi32>"
     assert_equal(lanes(bit.format("unsigned")), lanes(low))
     told_apart(lanes(bit.format("unsigned")), lanes(bit.format("signed")))
+
+
+def test_a_sum_compared_with_its_own_part_is_said_to_stay_in_its_type() -> None:
+    more = (
+        "%more = addi %n, %i1 : tile<i32>\n%c = cmpi greater_than %more, %n, signed : tile<i32> -> tile<i1>\n"
+    )
+    flat = "%c = constant <i1: true> : tile<i1>\n"
+    rest = (
+        "%f = select %c, %i1, %i0 : tile<i1>, tile<i32>\n"
+        "%f1 = reshape %f : tile<i32> -> tile<1xi32>\n%fs = broadcast %f1 : tile<1xi32> -> tile<128xi32>\n"
+        f"%w = itof %fs signed : tile<128xi32> -> tile<128xf32>\n{STORE}"
+    )
+    result = compared(kernel(more + rest), kernel(flat + rest))
+    assert not result.differences
+    assert any("does not wrap before it is compared" in line for line in result.assumptions)
+    assert not any(
+        "compared" in line for line in compared(kernel(flat + rest), kernel(flat + rest)).assumptions
+    )

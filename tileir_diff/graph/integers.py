@@ -223,10 +223,21 @@ def cmpi(ev: Evaluator, op: TileOp) -> None:
     _say_what_is_assumed(ev, lhs, rhs)
     if is_bool(value):
         ev.set(op, _compare_bools(terms, op, lhs, rhs))
-    elif predicate in ("equal", "not_equal") or read_as_signed(terms, op, lhs, rhs):
+    elif predicate in ("equal", "not_equal"):
+        ev.set(op, terms.compare(predicate, lhs, rhs))
+    elif read_as_signed(terms, op, lhs, rhs):
+        _say_where_parts_cancel(ev, element_bits(value), lhs, rhs)
         ev.set(op, terms.compare(predicate, lhs, rhs))
     else:
         ev.set(op, _compare_unsigned(terms, predicate, element_bits(value), lhs, rhs))
+
+
+def _say_where_parts_cancel(ev: Evaluator, bits: int, lhs: Term, rhs: Term) -> None:
+    """``x + 1 > x`` holds as long as nothing wraps."""
+    terms = ev.terms
+    common = {mono for mono, _ in terms.items(lhs)} & {mono for mono, _ in terms.items(rhs)} - {()}
+    if common and not (fits(terms, lhs, bits) and fits(terms, rhs, bits)):
+        ev.kernel.assume(f"index arithmetic in i{bits} does not wrap before it is compared")
 
 
 def _compare_bools(terms: Terms, op: TileOp, lhs: Term, rhs: Term) -> Term:

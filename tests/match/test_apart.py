@@ -186,3 +186,44 @@ def test_what_a_launch_hides_is_told_where_nothing_else_is(mode: str, expected: 
     launch = Launch(side, side, "launch.json")
     result = compared(reference, generated, CompareOptions(launch=launch))
     assert [difference.rule for difference in result.differences] == expected
+
+
+def test_one_index_in_several_accesses_is_one_finding() -> None:
+    """The offset of the block is wrong for the load, its mask, and the store."""
+    wrong = "%i127 = constant <i32: 127> : tile<i32>\n"
+    reference = kernel(stored(f"%w = exp %v : {T}"))
+    generated = other(stored(f"%w = exp %v : {T}")).replace("muli %x, %i128", "muli %x, %i127")
+    generated = generated.replace("%start = ", f"{wrong}%start = ")
+    first = assert_found(reference, generated, "addressing/index")
+    assert rules(reference, generated) == ["addressing/index"]
+    load = next(n for n, line in enumerate(generated.split("\n"), 1) if "load_ptr_tko" in line)
+    assert first.evidence == f"the same part of an index differs at line {load}"
+
+
+def test_two_indices_are_two_findings() -> None:
+    moved = f"%x1 = addi %x, %i1 : tile<i32>\n{tiles(load='%x1, %y', store='%x, %i4')}"
+    assert rules(kernel(tiles()), other(moved)) == ["addressing/index", "addressing/index"]
+
+
+def test_a_store_to_another_array_is_not_told_again_by_the_loads() -> None:
+    reference = kernel(stored(f"%w = exp %v : {T}"))
+    generated = other(stored(f"%w = exp %v : {T}").replace("weak %pb", "weak %pa"))
+    assert rules(reference, generated) == ["addressing/base"]
+
+
+def test_a_loop_that_two_stores_read_is_explained_once() -> None:
+    def both(op: str) -> str:
+        carried = f"tile<f32>, {T}"
+        return (
+            f"{LOAD}\n%z0 = constant <f32: 0.0> : tile<f32>\n"
+            f"%s, %w = for %i in (%i0 to %N, step %i1) : tile<i32> "
+            f"iter_values(%p = %z0, %q = %zero) -> ({carried}) {{\n"
+            f"%q2 = {op} %q, %v : {T}\n"
+            f"%m = reduce %q2 dim=0 identities=[0.0 : f32] : {T} -> tile<f32> (%c: tile<f32>, "
+            f"%d: tile<f32>) {{\n%cd = addf %c, %d : tile<f32>\nyield %cd : tile<f32>\n}}\n"
+            f"%p2 = addf %p, %m : tile<f32>\ncontinue %p2, %q2 : {carried}\n}}\n{MASKED}\n"
+            "%first = offset %b, %n : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
+            "%st2 = store_ptr_tko weak %first, %s token=%t : tile<ptr<f32>>, tile<f32> -> token"
+        )
+
+    assert rules(kernel(both("addf")), other(both("subf"))) == ["arithmetic/operands"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
-    from tileir_diff.graph.terms import Term
+    from tileir_diff.graph.terms import Mono, Term
 
     Op: TypeAlias = TileOp | None
     """The op that a finding points at on one side; None where there is none."""
@@ -58,6 +58,12 @@ class Blame:
         """Iteration and carry leaves of generated loops, as those of the reference loop they belong to."""
         self.paired: set[tuple[int, int]] = set()
         """Loops, by uid, whose differences have been told."""
+        self.unequal_loops: set[tuple[int, int]] = set()
+        """Those of them that differ."""
+        self.told_again = False
+        """Whether a walk has met loops whose differences had been told."""
+        self.parts: dict[tuple[str, int], frozenset[Mono]] = {}
+        """By rule and op of the generated side: the summands in which an address or a mask differs."""
         self.settled: frozenset[int] = frozenset()
         """``assume`` ops (by id) that both sides have in the same place, with the same predicate."""
         self._pointers: frozenset[Term] | None = None

@@ -90,9 +90,22 @@ def pairing(blame: Blame, left: list[Term], right: list[Term]) -> list[Term]:
         return right[::-1]
     if left[0] == right[0] or left[1] == right[1]:
         return right
+    if _form(blame, left[0]) == _form(blame, left[1]):  # two loads, mostly: by the arrays that they read
+        arrays = [[blame.terms.symbols[term] & blame.pointers() for term in side] for side in (left, right)]
+        if arrays[0][0] != arrays[0][1] and arrays[1] in (arrays[0], arrays[0][::-1]):
+            return right if arrays[0] == arrays[1] else right[::-1]
     straight = sum(affinity(blame, x, y) for x, y in zip(left, right, strict=True))
     crossed = sum(affinity(blame, x, y) for x, y in zip(left, right[::-1], strict=True))
     return right[::-1] if crossed > straight else right
+
+
+def _form(blame: Blame, term: Term) -> str:
+    """What kind of value this is, by its last op: a load is one with and without a mask, or a cast."""
+    terms = blame.terms
+    while terms.kind[term] == "f" and terms.attr[term][0] == "ftof":
+        term = terms.args[term][0]
+    kind = terms.kind[term]
+    return terms.attr[term][0] if kind == "f" else "mem" if kind == "ite" else kind
 
 
 def affinity(blame: Blame, a: Term, b: Term, depth: int = 3) -> int:
@@ -103,19 +116,10 @@ def affinity(blame: Blame, a: Term, b: Term, depth: int = 3) -> int:
     if terms.kind[a] != terms.kind[b]:
         return 0
     score = 2 + 3 * (terms.attr[a] == terms.attr[b])
-    if terms.kind[a] == "mem":
-        score += 10 * (arrays(blame, a) == arrays(blame, b))
     if depth and len(terms.args[a]) == len(terms.args[b]):
         pairs = zip(terms.args[a], terms.args[b], strict=True)
         score += sum(affinity(blame, x, y, depth - 1) for x, y in pairs)
     return score
-
-
-def arrays(blame: Blame, load: Term) -> tuple[Term, ...]:
-    """The pointer parameters that a load reads through."""
-    terms = blame.terms
-    pointer = terms.args[load][0]
-    return tuple(leaf for leaf in sorted(terms.symbols[pointer] & blame.pointers()))
 
 
 def modifiers(

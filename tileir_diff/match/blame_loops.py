@@ -47,6 +47,7 @@ def pair_loops(
     ``first``: indices of two results that are known to be each other's.
     """
     if (ref.uid, gen.uid) in blame.paired:
+        blame.told_again = blame.told_again or (ref.uid, gen.uid) in blame.unequal_loops
         return []
     blame.paired.add((ref.uid, gen.uid))
     blame.renamed[gen.iteration] = blame.terms.atom(ref.iteration)
@@ -59,6 +60,8 @@ def pair_loops(
         found.extend(_starts(blame, ref, gen, (x, y), depth))
     for x, y in pairs:
         found.extend(blame.walk(x.next, y.next, _terminator(ref), _terminator(gen), depth + 1))
+    if found:
+        blame.unequal_loops.add((ref.uid, gen.uid))
     return found
 
 

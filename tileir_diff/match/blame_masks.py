@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_indices import specific
+from tileir_diff.match.same_cause import differing_parts
 from tileir_diff.match.sites import origin
 
 if TYPE_CHECKING:
@@ -149,6 +150,8 @@ def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Difference:
     read = specific(blame, a, b)
     if read is not None:
         return read
+    for detail in ("changed", "missing", "extra"):
+        blame.parts[f"mask/{detail}", id(gen_op)] = differing_parts(blame, a, b)
     ref_atoms, gen_atoms = terms.conjuncts(a), terms.conjuncts(b)
     lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
     added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_indices import specific
+from tileir_diff.match.same_cause import differing_parts
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
@@ -64,6 +65,7 @@ def address(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Differenc
     blocks_a, blocks_b = (frozenset(s for s in terms.symbols[t] if terms.kind[s] == "block") for t in (a, b))
     rule = "addressing/index" if blocks_a <= blocks_b or blocks_b <= blocks_a else "grid/axis"
     words = tuple(blame.show(terms.sub(t, _sum(blame, base))) for t, base in ((a, base_a), (b, base_b)))
+    blame.parts[rule, id(gen_op)] = differing_parts(blame, a, b)
     return blame.make(rule, ref_op, gen_op, *words, part="index")
 
 

@@ -15,6 +15,7 @@ from tileir_diff.match.load_bounds import load_bounds
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
 from tileir_diff.match.promises import compare_promises
+from tileir_diff.match.same_cause import one_cause
 from tileir_diff.match.search import front_end
 from tileir_diff.match.sites import defining_op, is_used, site
 from tileir_diff.match.tokens import lost_orders
@@ -59,7 +60,7 @@ def explain(attempt: Attempt) -> EntryResult:
     _oblige_host(blame, attempt, result)
     bounds = load_bounds(blame, attempt, lambda atom: _oblige(blame, atom, result))
     found = [*_unequal(blame, attempt), *_lone(blame, attempt), *bounds]
-    found = _one_mask(_placed(blame, attempt, _root_causes(first_of(found))))
+    found = _one_mask(one_cause(blame, _placed(blame, attempt, _root_causes(first_of(found)))))
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
     found.extend(_dead_loads(blame, attempt))
@@ -122,7 +123,11 @@ def _unequal(blame: Blame, attempt: Attempt) -> list[Difference]:
         from tileir_diff.match.explain_pair import explain_pair
 
         words = describe(pair.reference.effect), "not shown to be the same"
-        found.extend(explain_pair(blame, pair) or [blame.make("arithmetic/not-proven", *_ops(pair), *words)])
+        blame.told_again = False
+        causes = explain_pair(blame, pair)
+        if not causes and not blame.told_again:
+            causes = [blame.make("arithmetic/not-proven", *_ops(pair), *words)]
+        found.extend(causes)
     return found
 
 

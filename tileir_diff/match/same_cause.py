@@ -1,0 +1,90 @@
+"""Places that differ for one reason: the same part of an index is wrong in several accesses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tileir_diff.graph.terms import Mono, Term
+    from tileir_diff.match.blame import Blame
+    from tileir_diff.match.model import Difference
+
+INDEX, MASKS = "addressing/index", "mask"
+CONSTANT: frozenset[Mono] = frozenset(((),))
+WRITES = ("store", "atomic")
+
+
+def differing_parts(blame: Blame, a: Term, b: Term) -> frozenset[Mono]:
+    """The summands in which two addresses or conditions differ, without their sizes and strides."""
+    terms = blame.terms
+    left, right = _summands(blame, a), _summands(blame, b)
+    return frozenset(
+        tuple(atom for atom in mono if terms.kind[atom] != "arg")
+        for mono, _ in left.symmetric_difference(right)
+    )
+
+
+def _summands(blame: Blame, term: Term) -> set[tuple[Mono, int]]:
+    terms = blame.terms
+    if terms.kind[term] == "poly":
+        return set(terms.items(term))
+    parts = terms.conjuncts(term)
+    polys = [terms.args[part][0] for part in parts if terms.kind[part] == "le"]
+    return {item for poly in polys for item in terms.items(poly)}
+
+
+def one_cause(blame: Blame, found: list[Difference]) -> list[Difference]:
+    """Findings about places, with those left out that follow from one before.
+
+    An index is told where it is first met, with the lines of the other accesses that have the same part of
+    it wrong; a mask that differs in this part goes with it. Where another array is written, what is read
+    before or after a write is no finding of its own.
+    """
+    other_array = any(each.rule == "addressing/base" and _writes(each) for each in found)
+    found = [each for each in found if not (other_array and each.rule == "token-order/changed")]
+    kept: list[Difference] = []
+    also: dict[int, list[Difference]] = {}
+    roots = [each for each in found if each.rule == INDEX and _parts(blame, each)]
+    for difference in found:
+        root = _root(blame, roots, difference)
+        if root is None or root is difference:
+            kept.append(difference)
+        else:
+            also.setdefault(id(root), []).append(difference)
+    return [_with_lines(each, also.get(id(each), ())) for each in kept]
+
+
+def _root(blame: Blame, roots: list[Difference], difference: Difference) -> Difference | None:
+    """The first index of which the same part is wrong; None where the difference stands for itself."""
+    if difference.rule != INDEX and not difference.rule.startswith(f"{MASKS}/"):
+        return None
+    parts = _parts(blame, difference)
+    return next((root for root in roots if root is difference or _shared(parts, _parts(blame, root))), None)
+
+
+def _shared(one: frozenset[Mono], other: frozenset[Mono]) -> bool:
+    """Whether the same summands differ; a constant alone says something only where there is nothing else."""
+    named = one - CONSTANT, other - CONSTANT
+    return bool(named[0] & named[1]) if any(named) else bool(one & other)
+
+
+def _parts(blame: Blame, difference: Difference) -> frozenset[Mono]:
+    place = difference.generated
+    return frozenset() if place is None else blame.parts.get((difference.rule, id(place.op)), frozenset())
+
+
+def _writes(difference: Difference) -> bool:
+    return difference.generated is not None and difference.generated.op.short.startswith(WRITES)
+
+
+def _with_lines(difference: Difference, others: Iterable[Difference]) -> Difference:
+    places = {each.generated.op.span.line for each in others if each.generated is not None}
+    own = difference.generated.op.span.line if difference.generated is not None else 0
+    lines = sorted(places - {own})
+    if not lines:
+        return difference
+    also = f"the same part of an index differs at line {', '.join(map(str, lines))}"
+    return replace(difference, note="; ".join(filter(None, (difference.note, also))))

@@ -241,3 +241,15 @@ def test_a_promise_that_one_launch_keeps_is_found_all_the_same(tmp_path: Path) -
     for facts in (whole, SIDE):
         assert_found(copy(), promised, "bounds/inbounds", options=launched(tmp_path, facts, facts))
     assert_found(copy(), promised, "bounds/inbounds")
+
+
+@pytest.mark.parametrize("kind", ["i32", "f16", "ptr<i32>", "token", "tensor_view<4xf32, strides=[1]>"])
+def test_parameters_that_are_no_tiles(kind: str) -> None:
+    """The dialect has them; no front end writes them."""
+    odd = f"entry @k(%a: {kind}) {{\nreturn\n}}\n"
+    plain = "entry @k(%a: tile<i32>) {\nreturn\n}\n"
+    assert not compared(odd, odd).differences
+    compared(odd, plain)
+    compared(plain, odd)
+    with pytest.raises(InputError, match="does not fit"):
+        compared(odd, odd, CompareOptions(launch=parse_launch(["a=1"])))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.dialect.types import TensorView, Tile, Token
+from tileir_diff.dialect.types import Ptr, Scalar, TensorView, Tile, Token
 from tileir_diff.graph import (
     bits,
     branches,
@@ -106,10 +106,12 @@ class Evaluator:
         return leaf if plain else self.terms.atom(leaf)
 
     def _view_parameter(self, kind: Any, index: int) -> Any:
-        """A parameter that is a view or a token: only test functions have them."""
+        """A parameter that is no tile: no front end writes one, but the dialect has them."""
+        terms = self.terms
         if isinstance(kind, Token):
             return frozenset[int]()
-        terms = self.terms
+        if isinstance(kind, (Scalar, Ptr)):
+            return terms.leaf("arg", self.side, index)
         tensor: TensorView = kind if isinstance(kind, TensorView) else kind.tensor_view
 
         def symbol(part: str, dim: int) -> Term:

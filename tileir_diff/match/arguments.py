@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.dialect.types import Ptr
 from tileir_diff.graph import floats
+from tileir_diff.graph.values import element_bits, is_integer, is_pointer
 from tileir_diff.match.launch import ArgumentMap, argument_index
 from tileir_diff.match.model import ArgumentPair
 
@@ -45,14 +45,6 @@ class Binding:
 
 def parameters(kernel: Kernel) -> list[Any]:
     return list(kernel.entry.regions[0].block.args)
-
-
-def is_pointer(param: Any) -> bool:
-    return isinstance(param.type.element, Ptr)
-
-
-def is_integer(param: Any) -> bool:
-    return not is_pointer(param) and bool(param.type.element.is_int)
 
 
 def positional(reference: Kernel, generated: Kernel) -> Binding | None:
@@ -538,7 +530,7 @@ def array_groups(kernel: Kernel) -> dict[int, int]:
             continue
         count = 0
         for other in params[index + 1 :]:
-            if is_pointer(other) or not other.type.element.is_int or other.type.element.bits != 32:
+            if not is_integer(other) or element_bits(other) != 32:
                 break
             count += 1
         following = params[index + 1 + count : index + 2 + count]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.errors import InputError
-from tileir_diff.match.arguments import Binding, is_pointer
+from tileir_diff.graph.values import is_pointer
+from tileir_diff.match.arguments import Binding
 from tileir_diff.match.entries import symbol
 from tileir_diff.match.scalars import scalar
 

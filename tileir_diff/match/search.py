@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.graph.evaluate import Evaluator
+from tileir_diff.graph.values import is_integer
 from tileir_diff.match import arguments
 from tileir_diff.match.arguments import Binding
 from tileir_diff.match.effects import EffectMatch, match_effects
@@ -196,10 +197,7 @@ def _guesses(attempt: Attempt) -> list[Binding]:
     open_scalars = [
         index
         for index, param in enumerate(arguments.parameters(attempt.reference))
-        if binding.reference[index] is None
-        and index not in partners
-        and index in used
-        and arguments.is_integer(param)
+        if binding.reference[index] is None and index not in partners and index in used and is_integer(param)
     ]
     known = sorted({term for term in binding.reference if term is not None and terms.value(term) is not None})
     if not open_scalars or len(open_scalars) > MAX_OPEN_SCALARS:

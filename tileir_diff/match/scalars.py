@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from tileir_diff.dialect.types import Scalar
+from tileir_diff.dialect.types import Scalar, Tile
 from tileir_diff.errors import InputError
 from tileir_diff.graph import floats
 
@@ -20,7 +20,7 @@ def scalar(terms: Terms, param: SSAValue, value: float, where: str, path: str) -
 
     Raises InputError, naming the argument (``where``) and the source (``path``), if the type cannot hold it.
     """
-    element = getattr(param.type, "element", None)
+    element = param.type.element if isinstance(param.type, Tile) else None
     if not isinstance(element, Scalar):
         raise InputError(f"{where} is a {param.type}; a number does not fit it", path)
     lowest = 0 if element.bits == 1 else -(1 << (element.bits - 1))

@@ -14,11 +14,11 @@ from tileir_diff.match.launch import (
     ArgValue,
     Launch,
     SideLaunch,
-    argument_index,
     parse_launch,
     read_argument_map,
     read_launch,
 )
+from tileir_diff.match.roles import argument_index
 
 
 def write(folder: Path, data: object, name: str = "launch.json") -> str:
@@ -64,7 +64,16 @@ def test_later_options_win_over_a_file(tmp_path: Path) -> None:
     launch = parse_launch([path, "grid.x=8"])
     assert launch is not None
     assert launch.reference == SideLaunch("k", (8, 2, 1))
-    assert parse_launch(["grid.x=8", path]) is not None
+    launch = parse_launch(["grid.x=8", "n=1", path])
+    assert launch is not None
+    assert launch.reference == SideLaunch("k", (7, 2, 1), named={"n": 1})
+
+
+def test_names_before_and_after_the_arguments_of_a_file_are_told_apart(tmp_path: Path) -> None:
+    path = write(tmp_path, {"reference": {"args": [{"i32": 5}]}})
+    launch = parse_launch(["n=1", path, "n=2"])
+    assert launch is not None
+    assert launch.reference == SideLaunch(args=(ArgValue("i32", 5),), earlier={"n": 1}, named={"n": 2})
 
 
 @pytest.mark.parametrize("option", ["n=", "n=many", "grid.x=0", "grid.x=1.5", "reference.=3", "grid.y=-1"])
@@ -111,6 +120,14 @@ def test_an_error_in_json_has_its_position(tmp_path: Path) -> None:
     assert (error.value.line, error.value.source_line) == (2, '  {"grid": [1,}}')
 
 
+@pytest.mark.parametrize("text", ['{"reference": {}\n', "\n", '{"reference":\n\n'])
+def test_json_that_ends_too_early_is_an_error_at_its_end(tmp_path: Path, text: str) -> None:
+    for read in (read_launch, read_argument_map):
+        with pytest.raises(InputError) as error:
+            read(write(tmp_path, text))
+        assert (error.value.line, error.value.source_line) == (text.count("\n") + 1, "")
+
+
 def test_an_argument_map_is_json_or_toml(tmp_path: Path) -> None:
     pairs = (("a_ptr", "arg0"), ("arg3", "2"), ("4", None))
     path = write(tmp_path, {"a_ptr": "%arg0", "%arg3": 2, "4": None}, "map.json")
@@ -131,6 +148,14 @@ def test_an_argument_map_is_json_or_toml(tmp_path: Path) -> None:
 def test_a_wrong_argument_map_is_one_clear_error(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message.replace("[", r"\[")):
         read_argument_map(write(tmp_path, text, name))
+
+
+def test_an_argument_is_named_by_its_name_in_a_report() -> None:
+    params = "%a: tile<ptr<f32>>, %a0: tile<i32>, %a1: tile<i32>, %a2: tile<i32>, %a3: tile<i32>"
+    entry = parse_text(f"entry @k({params}) {{\n  return\n}}\n").entries[0]
+    names = ["a", "a.shape0", "a.shape1", "a.stride0", "a.stride1"]
+    assert [argument_index(entry, name) for name in names] == [0, 1, 2, 3, 4]
+    assert argument_index(entry, "a.shape2") is None
 
 
 def test_an_argument_is_named_by_ssa_name_or_position() -> None:

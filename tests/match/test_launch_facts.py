@@ -128,6 +128,79 @@ def test_the_size_of_a_dimension_with_tiles_of_one_element(size: str) -> None:
     assert difference.generated.op.short == "make_tensor_view"
 
 
+@pytest.mark.parametrize(
+    ("fact", "rule"),
+    [
+        ("generated.n=384", "mask/extra"),
+        ("generated.2=384", "mask/extra"),
+        ("reference.n=384", "mask/missing"),
+    ],
+)
+def test_a_value_by_name_changes_the_launch_of_a_file(tmp_path: Path, fact: str, rule: str) -> None:
+    args = [{"ptr": "a"}, {"ptr": "b"}, {"i32": 512}, {"i32": 7}]
+    path = tmp_path / "launch.json"
+    path.write_text(json.dumps({side: {"grid": [4], "args": args} for side in ("reference", "generated")}))
+
+    def found(*facts: str) -> list[str]:
+        options = CompareOptions(launch=parse_launch(facts))
+        return [each.rule for each in compared(COPY, COPY, options).differences]
+
+    assert found(str(path), fact) == [rule]
+    assert found(fact, str(path)) == found(str(path)) == []
+    args[2] = None  # type: ignore[call-overload]
+    path.write_text(json.dumps({side: {"grid": [4], "args": args} for side in ("reference", "generated")}))
+    assert found(fact, str(path)) == found(str(path), fact) != []
+
+
+@pytest.mark.parametrize(
+    ("fact", "message"),
+    [
+        ("bogus=1", "neither entry has an argument 'bogus'"),
+        ("a=1", "the argument a of the reference @k is a tile<ptr<f32>>"),
+        ("n=1.5", "i32 cannot hold 1.5"),
+    ],
+)
+def test_a_value_by_name_beside_a_file_is_checked(tmp_path: Path, fact: str, message: str) -> None:
+    args = [{"ptr": "a"}, {"ptr": "b"}, {"i32": 512}, {"i32": 7}]
+    path = tmp_path / "launch.json"
+    path.write_text(json.dumps({side: {"args": args} for side in ("reference", "generated")}))
+    for facts in ([str(path), fact], [fact, str(path)]):
+        with pytest.raises(InputError, match=message):
+            compared(COPY, COPY, CompareOptions(launch=parse_launch(facts)))
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+def test_a_float_for_an_integer(kind: str) -> None:
+    with pytest.raises(InputError, match=rf"argument 2 of @k is a tile<i32>; {kind} does not fit"):
+        rules(COPY, side(4, 512, kind), side(4))
+
+
+def test_a_number_for_an_argument_that_is_an_array_on_one_side() -> None:
+    other = COPY.replace("%b: tile<ptr<f32>>, %n: tile<i32>", "%n: tile<i32>, %b: tile<ptr<f32>>")
+    options = CompareOptions(launch=parse_launch(["1=512"]))
+    with pytest.raises(InputError, match=r"1 of the reference @k is a .*; write generated\.1=\.\.\. if"):
+        compared(COPY, other, options)
+
+
+def test_a_launch_of_one_of_two_entries() -> None:
+    """It pairs the two that it names; the others are compared without it, and the report says so."""
+    reference = f"{COPY}\n{LOOPING.replace('@k(', '@loop(')}"
+    generated = f"{LOOPING.replace('@k(', '@k2(')}\n{COPY.replace('@k(', '@loop(')}"
+    launch = Launch(side(4)._replace(entry="k"), side(4)._replace(entry="@loop"), "launch.json")
+    result = compared(reference, generated, CompareOptions(launch))
+    assert [pair[:2] for pair in result.pairs] == [("k", "loop"), ("loop", "k2")]
+    assert result.differences == []
+    assert "arrays of different names in the launch do not overlap" in result.assumptions
+    assert "@loop: the launch is not one of it, and was not used" in result.assumptions
+
+
+def test_a_launch_that_names_no_entry_is_one_of_each_that_it_fits() -> None:
+    short = kernel("", parameters="%x0: tile<i32>", prologue="", name="short")
+    launch = Launch(side(4), side(4), "launch.json")
+    with pytest.raises(InputError, match=r"4 arguments for @short, which has 1; 'reference\.entry' of a"):
+        compared(COPY + short, COPY + short, CompareOptions(launch))
+
+
 @pytest.mark.parametrize(("entry", "fits"), [("k", True), ("@k", True), ("other", False)])
 def test_a_launch_of_another_entry(entry: str, fits: bool) -> None:
     launch = side(4)._replace(entry=entry)

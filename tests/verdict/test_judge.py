@@ -104,6 +104,27 @@ def test_strict_fails_notes_but_not_what_the_project_set_aside() -> None:
     assert verdict(found(), policy=waived) == "PASS_WITH_NOTES"
 
 
+@pytest.mark.parametrize(
+    ("findings", "obligations", "not_checked", "owner"),
+    [((), 2, 0, "host"), ((), 2, 1, "host"), ((), 0, 1, "kernel"), (("hint",), 2, 0, "kernel")],
+)
+def test_strict_that_fails_for_the_host_alone_is_the_hosts(
+    findings: tuple[str, ...], obligations: int, not_checked: int, owner: str
+) -> None:
+    judgement = judge(
+        [found(impact=impact) for impact in findings],
+        Policy(strict=True),
+        obligations=obligations,
+        not_checked=not_checked,
+    )
+    assert (judgement.verdict, judgement.owner) == ("FAIL_FIXABLE", owner)
+
+
+def test_a_mistake_of_the_host_is_the_hosts() -> None:
+    judgement = judge([found()._replace(cause="host")], Policy())
+    assert (judgement.owner, judgement.findings[0].cause) == ("host", "host")
+
+
 def test_strict_says_what_fails() -> None:
     hint = found(impact="hint")
     judgement = judge([hint], Policy(strict=True), obligations=3, not_checked=1)

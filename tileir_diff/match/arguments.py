@@ -12,15 +12,16 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.graph import floats
-from tileir_diff.graph.values import element_bits, is_integer, is_pointer
-from tileir_diff.match.launch import ArgumentMap, argument_index
+from tileir_diff.graph.values import is_pointer
 from tileir_diff.match.model import ArgumentPair
+from tileir_diff.match.roles import argument_index, entry_roles, role_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tileir_diff.graph.kernel import Effect, Kernel
     from tileir_diff.graph.terms import Mono, Term, Terms
+    from tileir_diff.match.launch import ArgumentMap
 
 MAX_TRIES = 24
 COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf", "fma"})
@@ -473,41 +474,8 @@ def roles(kernel: Kernel) -> dict[int, tuple[int, str, int]]:
     From the use in a tensor view; else by the convention for arrays: pointer, all sizes, all strides.
     """
     if kernel.roles is None:
-        kernel.roles = _roles(kernel)
+        kernel.roles = entry_roles(kernel.entry, kernel.ops)
     return kernel.roles
-
-
-def _roles(kernel: Kernel) -> dict[int, tuple[int, str, int]]:
-    params = parameters(kernel)
-    index_of = {param: index for index, param in enumerate(params)}
-    found: dict[int, tuple[int, str, int]] = {}
-
-    def root(value: Any) -> Any:
-        while getattr(value.owner, "short", "") == "assume":
-            value = value.owner.one("value")
-        return value
-
-    for op in kernel.ops:
-        if op.short != "make_tensor_view":
-            continue
-        base = index_of.get(root(op.one("base")))
-        if base is None:
-            continue
-        for group, word in (("shape", "shape"), ("strides", "stride")):
-            view: Any = op.results[0].type
-            static: tuple[int | None, ...] = getattr(view, group)
-            values = iter(op.group(group))
-            for dim, size in enumerate(static):
-                if size is not None:
-                    continue
-                param = index_of.get(root(next(values)))
-                if param is not None:
-                    found.setdefault(param, (base, word, dim))
-    for base, rank in array_groups(kernel).items():
-        for dim in range(rank):
-            found.setdefault(base + 1 + dim, (base, "shape", dim))
-            found.setdefault(base + 1 + rank + dim, (base, "stride", dim))
-    return found
 
 
 def size_leaves(kernel: Kernel, keep: Callable[[int], bool] = lambda index: True) -> frozenset[Term]:
@@ -521,39 +489,9 @@ def size_leaves(kernel: Kernel, keep: Callable[[int], bool] = lambda index: True
     return frozenset(found)
 
 
-def array_groups(kernel: Kernel) -> dict[int, int]:
-    """Pointer parameters followed by an even number of i32 before the next pointer: their rank."""
-    params = parameters(kernel)
-    groups: dict[int, int] = {}
-    for index, param in enumerate(params):
-        if not is_pointer(param):
-            continue
-        count = 0
-        for other in params[index + 1 :]:
-            if not is_integer(other) or element_bits(other) != 32:
-                break
-            count += 1
-        following = params[index + 1 + count : index + 2 + count]
-        if count and count % 2 == 0 and (not following or is_pointer(following[0])):
-            groups[index] = count // 2
-    if groups and len(groups) < sum(is_pointer(p) for p in params):
-        # scalars after the last array make its group too long to tell: take the rank of the others if it fits
-        for index, param in enumerate(params):
-            if is_pointer(param) and index not in groups and index > max(groups):
-                rank = max(groups.values())
-                if len(params) - index - 1 >= 2 * rank:
-                    groups[index] = rank
-    return groups
-
-
 def parameter_names(kernel: Kernel) -> list[str]:
     """A readable name for each parameter: ``arg0``, ``arg0.shape1`` by its role, else ``arg7``."""
-    params = parameters(kernel)
-    names = [param.name_hint or f"arg{index}" for index, param in enumerate(params)]
-    result = list(names)
-    for index, (base, word, dim) in roles(kernel).items():
-        result[index] = f"{names[base]}.{word}{dim}"
-    return result
+    return role_names(kernel.entry, roles(kernel))
 
 
 def used_parameters(kernel: Kernel) -> frozenset[int]:

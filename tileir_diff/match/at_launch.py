@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.errors import InputError
 from tileir_diff.graph.values import is_pointer
 from tileir_diff.match.arguments import Binding
 from tileir_diff.match.entries import symbol
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 def launch_binding(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, launch: Launch) -> Binding | None:
     """Equal array names are one array; None unless the launch gives the arguments of both sides.
 
-    Raises InputError where the number of arguments does not fit an entry.
+    ``launch``: with its values by position, as ``launch_facts.by_position`` makes it.
     """
     ref = _launch_terms(terms, ref_entry, launch.reference, launch.source)
     gen = _launch_terms(terms, gen_entry, launch.generated, launch.source)
@@ -68,23 +67,15 @@ def _launch_terms(terms: Terms, entry: TileOp, side: SideLaunch, source: str) ->
     if side.args is None:
         return None
     params = entry.regions[0].block.args
-    if len(side.args) != len(params):
-        raise InputError(
-            f"the launch gives {len(side.args)} arguments for @{symbol(entry)}, which has {len(params)}",
-            source,
-        )
     if any(value is None and is_pointer(param) for param, value in zip(params, side.args, strict=True)):
         return None  # which array it is has to be found out
     result: list[Term | None] = []
     for index, (param, value) in enumerate(zip(params, side.args, strict=True)):
-        where = f"argument {index} of @{symbol(entry)}"
         if value is not None and value.is_pointer:
-            if not is_pointer(param):
-                raise InputError(f"{where} is a {param.type}; an array does not fit it", source)
             name = value.value if value.value is not None else f"null{index}"
             result.append(terms.atom(terms.leaf("arg", "array", name)))
         elif value is None or value.value is None or isinstance(value.value, str):
             result.append(None)
         else:
-            result.append(scalar(terms, param, value.value, where, source))
+            result.append(scalar(terms, param, value.value, f"argument {index} of @{symbol(entry)}", source))
     return result

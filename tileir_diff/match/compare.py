@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.errors import InputError
 from tileir_diff.graph.terms import Terms
-from tileir_diff.match.entries import lone_entry, match_entries, similarity, symbol
+from tileir_diff.match.entries import MANY, lone_entry, match_entries, similarity, symbol
 from tileir_diff.match.explain import explain
 from tileir_diff.match.model import Comparison
 from tileir_diff.match.search import evaluate, search
@@ -23,7 +24,9 @@ def compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -
     Raises InputError for an unknown ``options.entry``, and for launch facts that do not fit the entries.
     """
     if options.launch is not None:
-        _check_entries(reference, generated, options.launch)
+        from tileir_diff.match.launch_facts import check_launch
+
+        check_launch(reference, generated, options.launch)
     result = Comparison([], [], [], [], [], [], [])
     compared: dict[tuple[TileOp, TileOp], EntryResult] = {}
 
@@ -34,9 +37,13 @@ def compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -
         return compared[pair]
 
     def differences(ref_entry: TileOp, gen_entry: TileOp) -> int:
-        return len(of_pair(ref_entry, gen_entry).differences)
+        try:
+            return len(of_pair(ref_entry, gen_entry).differences)
+        except InputError:  # a launch that does not fit these two may be one of two others
+            return MANY
 
-    for ref_entry, gen_entry in match_entries(reference, generated, options.entry, differences):
+    pairs = match_entries(reference, generated, options.entry, differences, _launched(options.launch))
+    for ref_entry, gen_entry in pairs:
         if ref_entry is None or gen_entry is None:
             result.differences.append(lone_entry(ref_entry, gen_entry))
             result.pairs.append((symbol(ref_entry), symbol(gen_entry), 0.0))
@@ -51,15 +58,20 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     from tileir_diff.match.at_launch import launch_binding
     from tileir_diff.match.beyond_launch import beyond_launch
     from tileir_diff.match.grids import grid_sizes
+    from tileir_diff.match.launch_facts import applies, by_position
     from tileir_diff.match.shared_facts import shared_facts
 
     launch = options.launch
     terms = Terms(options.disabled_equivalences)
     if launch is None:
         return explain(search(terms, ref_entry, gen_entry, options))
+    if not applies(launch, ref_entry, gen_entry):
+        result = explain(search(terms, ref_entry, gen_entry, options._replace(launch=None)))
+        result.assumptions.append(f"@{symbol(ref_entry)}: the launch is not one of it, and was not used")
+        return result
+    launch = by_position(launch, ref_entry, gen_entry)
     binding = launch_binding(terms, ref_entry, gen_entry, launch)
     if binding is None:
-        _check_names(ref_entry, gen_entry, launch)
         shared = options._replace(launch=shared_facts(ref_entry, gen_entry, options, launch))
         result = explain(search(terms, ref_entry, gen_entry, shared))
         result.assumptions.append(f"the launch facts given hold: {launch.source}")
@@ -72,32 +84,11 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     return result
 
 
-def _check_entries(reference: ModuleOp, generated: ModuleOp, launch: Launch) -> None:
-    """A launch is one of an entry that is there. Raises InputError otherwise."""
-    from tileir_diff.errors import InputError
-
-    for name, module, side in (
-        ("reference", reference, launch.reference),
-        ("generated", generated, launch.generated),
-    ):
-        known = [str(symbol(entry)) for entry in module.entries]
-        if side.entry is not None and side.entry.removeprefix("@") not in known:
-            there = ", ".join(f"@{each}" for each in known)
-            message = (
-                f"'{name}' is a launch of @{side.entry}, which the {name} does not have; there are {there}"
-            )
-            raise InputError(message, launch.source)
-
-
-def _check_names(ref_entry: TileOp, gen_entry: TileOp, launch: Launch) -> None:
-    """Every named fact must name an argument of a side. Raises InputError otherwise."""
-    from tileir_diff.errors import InputError
-    from tileir_diff.match.launch import argument_index
-
-    sides = (ref_entry, launch.reference), (gen_entry, launch.generated)
-    for name in dict.fromkeys((*launch.reference.named, *launch.generated.named)):
-        if not any(name in side.named and argument_index(entry, name) is not None for entry, side in sides):
-            raise InputError(f"{name}=...: neither entry has an argument '{name}'", "--launch")
+def _launched(launch: Launch | None) -> tuple[str | None, str | None]:
+    """The entries of reference and generated that the launch names."""
+    sides = (None, None) if launch is None else (launch.reference, launch.generated)
+    names = [None if side is None or side.entry is None else side.entry.removeprefix("@") for side in sides]
+    return names[0], names[1]
 
 
 def _add(result: Comparison, entry: EntryResult) -> None:

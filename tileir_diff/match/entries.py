@@ -29,12 +29,17 @@ QUIET = frozenset(
 
 
 def match_entries(
-    reference: ModuleOp, generated: ModuleOp, only: str | None, differences: Callable[[TileOp, TileOp], int]
+    reference: ModuleOp,
+    generated: ModuleOp,
+    only: str | None,
+    differences: Callable[[TileOp, TileOp], int],
+    launched: tuple[str | None, str | None] = (None, None),
 ) -> list[EntryPair]:
-    """Partners by symbol, then by content, with what is left over on either side.
+    """Partners by launch, by symbol, then by content, with what is left over on either side.
 
     ``only``: the symbol, on either side, of the one entry to compare. ``differences``: how many a comparison
-    of two entries finds. Raises InputError where there is no entry of that symbol.
+    of two entries finds. ``launched``: the symbols of the two entries that one launch is of.
+    Raises InputError where there is no entry of that symbol.
     """
     ref, gen = list(reference.entries), list(generated.entries)
     if only is not None:
@@ -44,6 +49,11 @@ def match_entries(
     partners: dict[int, int] = {}
     symbols = [symbol(entry) for entry in gen]
     for index, entry in enumerate(ref):
+        if symbol(entry) == launched[0] and launched[1] in symbols:
+            partners[index] = symbols.index(launched[1])
+    for index, entry in enumerate(ref):
+        if index in partners:
+            continue
         same = (i for i, name in enumerate(symbols) if name == symbol(entry) and i not in partners.values())
         position = next(same, None)
         if position is not None:

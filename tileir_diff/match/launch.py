@@ -20,8 +20,6 @@ from tileir_diff.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tileir_diff.dialect.ir import TileOp
-
 AXES = ("x", "y", "z")
 INTEGER_KINDS = frozenset({"i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
 BOOL_KINDS = frozenset({"i1", "i8", "u8"})
@@ -50,7 +48,9 @@ class SideLaunch(NamedTuple):
     args: tuple[ArgValue | None, ...] | None = None
     """One value per parameter, in the entry's order."""
     named: Mapping[str, int | float] = MappingProxyType({})
-    """Scalars by SSA name without `%` ("arg3") or debug name ("n")."""
+    """Scalars by SSA name without `%` ("arg3") or debug name ("n"); they win over `args`."""
+    earlier: Mapping[str, int | float] = MappingProxyType({})
+    """Scalars by name that stood before `args`, which win over them."""
 
 
 class Launch(NamedTuple):
@@ -116,18 +116,6 @@ def read_argument_map(path: str) -> ArgumentMap:
     return ArgumentMap(tuple(pairs), path)
 
 
-def argument_index(entry: TileOp, name: str) -> int | None:
-    """Position of the parameter that `name` (SSA name, debug name or position) means; None: there is none."""
-    parameters = entry.regions[0].block.args
-    wanted = name.removeprefix("%")
-    for index, parameter in enumerate(parameters):
-        if parameter.name_hint == wanted:
-            return index
-    if wanted.isdecimal() and int(wanted) < len(parameters):
-        return int(wanted)
-    return None
-
-
 def _is_assignment(option: str) -> bool:
     name, equals, _ = option.partition("=")
     return bool(equals) and re.fullmatch(r"%?[A-Za-z_0-9.$-]+", name) is not None and "/" not in name
@@ -169,12 +157,11 @@ def _merge(old: Launch | None, new: Launch) -> Launch:
 
 def _merge_side(old: SideLaunch, new: SideLaunch) -> SideLaunch:
     grid = tuple(n if n is not None else o for o, n in zip(old.grid, new.grid, strict=True))
-    return SideLaunch(
-        entry=new.entry or old.entry,
-        grid=(grid[0], grid[1], grid[2]),
-        args=new.args if new.args is not None else old.args,
-        named={**old.named, **new.named},
-    )
+    grid_xyz = grid[0], grid[1], grid[2]
+    entry = new.entry or old.entry
+    if new.args is None:
+        return old._replace(entry=entry, grid=grid_xyz)
+    return SideLaunch(entry, grid_xyz, new.args, earlier={**old.earlier, **old.named})
 
 
 def _side(data: object, side: str, path: str) -> SideLaunch:
@@ -268,7 +255,7 @@ def _read_json(path: str) -> object:
     try:
         return cast("object", json.loads(text))
     except json.JSONDecodeError as error:
-        line = text.splitlines()[error.lineno - 1] if text else ""
+        line = text.split("\n")[error.lineno - 1]  # lines as json counts them: the last may be empty
         raise InputError(f"not JSON: {error.msg}", path, error.lineno, error.colno, line) from None
     except RecursionError:
         raise InputError("not JSON: nested too deeply", path) from None

@@ -11,6 +11,7 @@ from tileir_diff.graph.values import is_integer
 from tileir_diff.match import arguments
 from tileir_diff.match.arguments import Binding
 from tileir_diff.match.effects import EffectMatch, match_effects
+from tileir_diff.match.roles import argument_index, array_groups
 from tileir_diff.match.scalars import scalar
 
 if TYPE_CHECKING:
@@ -135,10 +136,8 @@ def search(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: CompareO
 
 def _bind_named(terms: Terms, entry: TileOp, binding: list[Term | None], launch: SideLaunch | None) -> None:
     """Scalars given by name: ``--launch n=333``."""
-    if launch is None or not launch.named:
+    if launch is None:
         return
-    from tileir_diff.match.launch import argument_index
-
     for name, value in launch.named.items():
         index = argument_index(entry, name)
         if index is not None:
@@ -175,7 +174,7 @@ def _contiguous(attempt: Attempt) -> Binding | None:
     terms, binding = attempt.reference.terms, attempt.binding
     partners = frozenset(binding.partner.values())
     reference = list(binding.reference)
-    for base, rank in arguments.array_groups(attempt.reference).items():
+    for base, rank in array_groups(attempt.reference.entry).items():
         strides = [attempt.reference.arguments[base + 1 + rank + dim] for dim in range(rank)]
         values = [terms.value(stride) for stride in strides]
         values[-1] = values[-1] if values[-1] is not None else 1

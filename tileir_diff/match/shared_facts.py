@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.terms import Terms
-from tileir_diff.match.launch import argument_index
+from tileir_diff.match.roles import argument_index
 from tileir_diff.match.search import search
 
 if TYPE_CHECKING:

@@ -113,6 +113,7 @@ def finding(difference: Difference, front_end: str = "") -> Finding:
         effect=sentence(detail.effect, said),
         fix=sentence(detail.fixes.get(front_end, detail.fix), said),
         evidence=difference.note,
+        cause=detail.cause,
     )
 
 

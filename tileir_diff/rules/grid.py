@@ -40,5 +40,6 @@ DETAILS: Mapping[str, Detail] = {
         message="the grid is {actual}; in the reference {expected}",
         effect="tiles are left out, or handled twice",
         fix="launch the grid {expected}",
+        cause="host",
     ),
 }

@@ -41,6 +41,8 @@ class Detail(NamedTuple):
     fix: str
     fixes: Mapping[str, str] = MappingProxyType({})
     """The fix in the words of one front end, by its name: {"cutile-rust": "pass `Some(mask)` ..."}."""
+    cause: str = "translation"
+    """Where the mistake is: "host" for what only the host code can mend."""
 
 
 class Finding(NamedTuple):
@@ -57,6 +59,7 @@ class Finding(NamedTuple):
     effect: str
     fix: str
     evidence: str = ""
+    cause: str = "translation"
 
     @property
     def family(self) -> str:

@@ -112,7 +112,7 @@ def judge(
             counted.append(judged)
     counted.sort(key=lambda each: SEVERITIES.index(each.severity))
     notices = waivers.notices(entries)
-    notes = [
+    notes = [  # those for the host first
         _count(obligations, "condition on the host", "conditions on the host"),
         _count(not_checked, "part not checked", "parts not checked"),
     ]
@@ -130,7 +130,7 @@ def severity_of(impact: str, fail_on: str = "edge") -> str:
 def _judged(finding: Finding, policy: Policy, front_end: FrontEnd, waiver: Waiver | None) -> Judged:
     severity = severity_of(finding.impact, policy.fail_on)
     equivalent = finding.impact == "none" or (finding.status == "SEMANTIC_EQUIV" and severity != "critical")
-    cause = "equivalent" if equivalent else "translation"
+    cause = "equivalent" if equivalent else finding.cause
     judged = Judged(
         finding=finding,
         severity=severity,
@@ -171,7 +171,9 @@ def _verdict(
     critical = [each for each in counted if each.severity == "critical"]
     if critical:
         return _failing(critical)
-    notes = [_count(_number(counted, "warn"), "warning", "warnings"), *notes]
+    warnings = _count(_number(counted, "warn"), "warning", "warnings")
+    owner = "kernel" if warnings or not notes[0] else "host"
+    notes = [warnings, *notes]
     # What only a waiver or `--ignore` lets pass is the first thing to say.
     passed = [
         _count(_number(waived, "critical"), "critical finding waived", "critical findings waived"),
@@ -185,7 +187,7 @@ def _verdict(
     if not any((*passed, *rest)):
         return PASS, None, "no difference that matters was found"
     if policy.strict and any(notes):
-        return FAIL_FIXABLE, "kernel", f"with --strict these fail: {_listed(notes)}"
+        return FAIL_FIXABLE, owner, f"with --strict these fail: {_listed(notes)}"
     other = "no other difference" if any(passed) else "no difference"
     why = [_listed(passed), f"{other} that can change results was found", _listed(rest)]
     return PASS_WITH_NOTES, None, "; ".join(part for part in why if part)

@@ -36,7 +36,7 @@ define show
 	test $$status -eq $(1) || { echo "expected exit status $(1), got $$status" >&2; exit 1; }; }
 endef
 
-# A faithful port passes, three broken ones fail: a lost mask, a wrong axis, a sum that is not rescaled.
+# A faithful port passes, three broken ones fail: a lost mask, a wrong axis, an accumulator that is not rescaled.
 demo: setup
 	$(call show,0,A faithful port: softmax in cuTile Python and in cuTile Rust,\
 	  kernels/softmax/py.g.mlir kernels/softmax/rs.g.mlir --launch kernels/softmax/launch.json)
@@ -44,7 +44,7 @@ demo: setup
 	  kernels/vector_add/py.g.mlir mistakes/store_mask_lost/gen.g.mlir)
 	$(call show,1,The maximum along the other axis: both extents are 64$(comma) so the types agree,\
 	  kernels/softmax/py.g.mlir mistakes/reduction_axis/gen.g.mlir)
-	$(call show,1,An online softmax that does not rescale its sum,\
+	$(call show,1,An online softmax that does not rescale its accumulator,\
 	  kernels/attention/py.g.mlir mistakes/rescale_forgotten/gen.g.mlir \
 	  --launch mistakes/rescale_forgotten/launch.json)
 

@@ -8,10 +8,11 @@ if TYPE_CHECKING:
     from tileir_diff.api import diff, op_graph
     from tileir_diff.errors import InputError
     from tileir_diff.report.model import Report
+    from tileir_diff.verdict.config import Waiver
 
 __version__ = "0.1.0"
 
-__all__ = ["InputError", "Report", "__version__", "diff", "op_graph"]
+__all__ = ["InputError", "Report", "Waiver", "__version__", "diff", "op_graph"]
 
 
 def __getattr__(name: str) -> object:
@@ -24,6 +25,10 @@ def __getattr__(name: str) -> object:
         from tileir_diff.report.model import Report
 
         return Report
+    if name == "Waiver":
+        from tileir_diff.verdict.config import Waiver
+
+        return Waiver
     if name == "InputError":
         from tileir_diff.errors import InputError
 

@@ -6,8 +6,9 @@ Start reading here: `run` is the pipeline, everything else prepares its argument
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from tileir_diff import __version__
 from tileir_diff.errors import InputError
@@ -17,6 +18,7 @@ from tileir_diff.report.build import Dump, build_result
 from tileir_diff.rules import FAMILIES, finding
 from tileir_diff.verdict import FAIL_ON, FrontEnd, Policy, Selection, judge
 from tileir_diff.verdict.front_ends import parse_front_end, producer_line, recognise
+from tileir_diff.verdict.selection import prefixes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from tileir_diff.report.result import Result
     from tileir_diff.verdict.config import Waiver
 
+Given: TypeAlias = "str | os.PathLike[str]"
 SOURCE_SEARCH = 64
 """How many ops of an entry are looked at for a debug location that names a file."""
 
@@ -61,15 +64,15 @@ def diff(
     reference: str | os.PathLike[str] | ModuleOp,
     generated: str | os.PathLike[str] | ModuleOp,
     *,
-    launch: Launch | str | Iterable[str] | None = None,
+    launch: Launch | Given | Iterable[Given] | Mapping[str, object] | None = None,
     args: ArgumentMap | str | os.PathLike[str] | None = None,
     entry: str | None = None,
     disabled_equivalences: Iterable[str] = (),
     fail_on: str = "edge",
     strict: bool = False,
-    select: Iterable[str] = (),
-    ignore: Iterable[str] = (),
-    waivers: Iterable[Waiver] = (),
+    select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
+    waivers: Iterable[Waiver | Mapping[str, object]] = (),
     today: date | None = None,
     front_ends: tuple[str | None, str | None] = (None, None),
     timing: bool = False,
@@ -77,10 +80,12 @@ def diff(
     """Compares a generated kernel with its reference.
 
     Each side is a path, "-" for standard input, or a module from `tileir_diff.dialect.parse_text`.
-    `launch` takes what `--launch` takes: a launch file or facts such as "grid.x=2048", one or several.
+    `launch` takes what `--launch` takes: a launch file or facts such as "grid.x=2048", one or several; or a
+    mapping of facts, {"grid.x": 2048}.
     `args` is an argument map or the file of one; `entry` compares only that kernel.
     `fail_on` is the least impact that fails ("edge"); `select` and `ignore` are prefixes of rules.
-    Settings files are not read here: pass `waivers`, and `today` if they may expire.
+    Settings files are not read here: pass `waivers`, each a `Waiver` or a mapping with its keys, and `today`
+    if they may expire.
     `front_ends` names the front ends of reference and generated ("cutile-rust@0.5.0") where the dumps do
     not tell.
 
@@ -92,7 +97,7 @@ def diff(
     mapping = args if args is None or isinstance(args, ArgumentMap) else read_argument_map(os.fspath(args))
     options = Options(
         compare=CompareOptions(facts, mapping, entry, frozenset(disabled_equivalences)),
-        policy=make_policy(fail_on, strict, tuple(select), tuple(ignore), tuple(waivers), today),
+        policy=make_policy(fail_on, strict, prefixes(select), prefixes(ignore), _waivers(waivers), today),
         reference_front_end=parse_front_end(front_ends[0]) if front_ends[0] else None,
         generated_front_end=parse_front_end(front_ends[1]) if front_ends[1] else None,
         timing=timing,
@@ -188,16 +193,19 @@ def make_policy(
     ignore: tuple[str, ...],
     waivers: tuple[Waiver, ...],
     today: date | None,
+    path: str = "",
 ) -> Policy:
-    """Checks what the user decided. Raises InputError for an impact or a rule that does not exist."""
+    """Checks what the user decided. Raises InputError for an impact or a rule that does not exist.
+
+    `path` is the settings file that `fail_on` is from.
+    """
     if fail_on not in FAIL_ON:
-        raise InputError(f"'{fail_on}' is no impact; fail-on takes one of {', '.join(FAIL_ON)}", "fail-on")
+        message = f"'{fail_on}' is no impact; fail-on takes one of {', '.join(FAIL_ON)}"
+        raise InputError(message, path or "fail-on")
     selection = Selection(select, ignore)
-    unknown = selection.unknown(FAMILIES)
-    if unknown:
-        raise InputError(
-            f"no rule begins with '{unknown[0]}'; `tileir-diff rules` lists them", "select, ignore"
-        )
+    for name, chosen in (("select", Selection(select)), ("ignore", Selection((), ignore))):
+        for unknown in chosen.unknown(FAMILIES):
+            raise InputError(f"no rule begins with '{unknown}'; `tileir-diff rules` lists them", name)
     return Policy(fail_on, strict, selection, waivers, today)
 
 
@@ -263,7 +271,16 @@ def _files(entries: list[TileOp]) -> list[str]:
     return files
 
 
-def _strings(launch: str | Iterable[str] | None) -> list[str]:
+def _strings(launch: Given | Iterable[Given] | Mapping[str, object] | None) -> list[str]:
     if launch is None:
         return []
-    return [launch] if isinstance(launch, str) else list(launch)
+    if isinstance(launch, Mapping):
+        facts = cast("Mapping[str, object]", launch)
+        return [f"{name}={str(value).lower()}" for name, value in facts.items()]
+    return [os.fspath(each) for each in ([launch] if isinstance(launch, (str, os.PathLike)) else launch)]
+
+
+def _waivers(given: Iterable[Waiver | Mapping[str, object]]) -> tuple[Waiver, ...]:
+    from tileir_diff.verdict.config import Waiver, waiver
+
+    return tuple(each if isinstance(each, Waiver) else waiver(each, "waivers") for each in given)

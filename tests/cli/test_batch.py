@@ -21,7 +21,8 @@ def test_one_line_a_pair_and_the_worst_status(run: Run, rules_found: RulesFound,
     (folder / "pairs").write_text("# kernels\nref.mlir gen.mlir\n\nref.mlir broken.mlir\n")
     result = run("batch", "pairs")
     assert result.exit_code == 2
-    first, second = result.stdout.splitlines()
+    first, second, total = result.stdout.splitlines()
+    assert total == "2 pairs: 1 PASS, 1 BLOCKED"
     assert first.startswith("PASS              ref.mlir gen.mlir")
     assert second.startswith("BLOCKED           ref.mlir broken.mlir")
 
@@ -41,7 +42,7 @@ def test_pairs_as_json_with_options_of_their_own(run: Run, rules_found: RulesFou
 def test_output_goes_to_a_file(run: Run, rules_found: RulesFound, folder: Path) -> None:
     rules_found()
     assert run("batch", "-", "-o", "lines", stdin="ref.mlir gen.mlir\n" * 2).stdout == ""
-    assert len((folder / "lines").read_text().splitlines()) == 2
+    assert len((folder / "lines").read_text().splitlines()) == 3
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,7 @@ def test_output_goes_to_a_file(run: Run, rules_found: RulesFound, folder: Path) 
     [
         ("ref.mlir", "pairs:1:1: error: a pair has two files, not 1"),
         ("ref.mlir gen.mlir\na b c", "pairs:2:1: error: a pair has two files, not 3"),
+        ("'a b' c", '"generated": ".."}'),
         ("{", "pairs:1:2: error: not JSON"),
         ('{"reference": "ref.mlir"}', "a missing 'reference' or 'generated' is wrong"),
         ('{"reference": "ref.mlir", "generated": 3}', "'generated' is wrong"),

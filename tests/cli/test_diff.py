@@ -51,6 +51,42 @@ def test_exit_status_follows_the_verdict(
     assert result.stderr == ""
 
 
+@pytest.mark.parametrize("pattern", ["mask/*", "mask*", "mask/miss*", "*", "padding,mask/*"])
+def test_a_star_at_the_end_of_a_prefix(run: Run, rules_found: RulesFound, pattern: str) -> None:
+    rules_found("mask/missing")
+    assert "VERDICT: PASS_WITH_NOTES" in run(*PAIR, "--ignore", pattern).stdout
+
+
+@pytest.mark.parametrize("line", ["fail-on = 'precison'", "ignore = ['masks']", "select = ['masks']"])
+def test_what_is_wrong_in_a_settings_file_names_the_file(
+    run: Run, rules_found: RulesFound, folder: Path, line: str
+) -> None:
+    rules_found()
+    (folder / "tileir-diff.toml").write_text(line)
+    result = run(*PAIR)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"{folder / 'tileir-diff.toml'}: error: ")
+
+
+def test_stat_says_why(run: Run, rules_found: RulesFound) -> None:
+    rules_found(obligations=("n = 3",))
+    lines = run(*PAIR, "--stat", "--strict").stdout.splitlines()
+    assert lines[-2:] == ["with --strict these fail: 1 condition on the host", "VERDICT: FAIL_FIXABLE"]
+
+
+def test_equivalences_may_be_none(run: Run, rules_found: RulesFound) -> None:
+    rules_found()
+    assert "treated as equal\n  nothing" in run(*PAIR, "--equivalences").stdout
+    assert "treated as equal" not in run(*PAIR).stdout
+
+
+def test_a_report_that_cannot_be_written_ends_with_a_verdict(run: Run, rules_found: RulesFound) -> None:
+    rules_found()
+    result = run(*PAIR, "-o", "nowhere/report")
+    assert (result.exit_code, result.stdout) == (2, "VERDICT: BLOCKED\n")
+    assert run(*PAIR, "-o", "nowhere/report", "--format", "json").stdout == ""
+
+
 def test_diff_may_be_named(run: Run, rules_found: RulesFound) -> None:
     rules_found()
     assert run("diff", *PAIR).stdout == run(*PAIR).stdout == run("--color", "never", *PAIR).stdout
@@ -73,7 +109,9 @@ def test_diff_may_be_named(run: Run, rules_found: RulesFound) -> None:
         ((*PAIR, "--launch", "generated.grid=3"), "no grid axis 'grid'"),
         ((*PAIR, "--select", "masks"), "no rule begins with 'masks'; did you mean 'mask'?"),
         ((*PAIR, "--ignore", "mask/mising"), "'mask/mising'; did you mean 'mask/missing'?"),
-        ((*PAIR, "--ignore", "zzz"), "no rule begins with 'zzz'; `tileir-diff rules` lists them"),
+        ((*PAIR, "--ignore", "zzz"), "--ignore: error: no rule begins with 'zzz'; `tileir-diff rules` lists"),
+        ((*PAIR, "--select", "mask", "--ignore", "mask/mis*g"), "--ignore: error: no rule begins with"),
+        ((*PAIR, "--front-end", "triton@abc"), "'abc' is no version; write triton@0.5.0"),
         ((*PAIR, "--no-equivalence", "fma-zeros"), "'fma-zeros'; did you mean 'fma-zero'?"),
         ((*PAIR, "--no-equivalence", "xyz"), "no equivalence 'xyz'; there are additive-zero, "),
         ((*PAIR, "--front-end", "other=x"), "'other' is no side"),
@@ -275,6 +313,7 @@ def test_the_short_forms(run: Run, rules_found: RulesFound) -> None:
     assert lines == [
         "@k_entry = @k_entry (100% alike)  1 critical, 1 warn, 0 info",
         "1 critical, 1 warn, 0 info",
+        "mask/missing: the store_ptr_tko is not masked; in the reference it is (this)",
         "VERDICT: FAIL_FIXABLE",
     ]
 

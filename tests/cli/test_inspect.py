@@ -76,3 +76,10 @@ def test_a_lint_quotes_the_op_with_a_caret_below_its_name(run: Run, folder: Path
     assert lines[at + 2].strip() == "^^^^"
     assert all(len(line) <= 2 + WIDTH for line in lines[at + 1 : at + 3])
     assert lines[at + 3].startswith("  fix: ")
+
+
+def test_a_graph_has_the_format_of_its_file(run: Run) -> None:
+    result = run("show", "ref.mlir", "--graph", "g.json", "--format", "json")
+    assert result.exit_code == 2
+    assert "--format has no effect" in result.stderr
+    assert run("show", "ref.mlir", "--graph", "g.json").exit_code == 0

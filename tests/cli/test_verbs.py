@@ -103,3 +103,7 @@ def test_completion_completes_verbs(run: Run) -> None:
 def test_completion_completes_options_of_a_comparison(run: Run) -> None:
     words = {"COMP_WORDS": "tileir-diff a.mlir b.mlir --fail", "COMP_CWORD": "3"}
     assert run(_TILEIR_DIFF_COMPLETE="bash_complete", **words).output == "plain,--fail-on\n"
+
+
+def test_the_case_of_a_rule_does_not_matter_for_the_hint(run: Run) -> None:
+    assert "did you mean mask/missing" in run("explain", "MASK/missing").stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.match.snippets import assert_equal, assert_found, compared, found
+from tests.match.snippets import assert_equal, assert_found, compared, found, kernel
 from tileir_diff.errors import InputError
 from tileir_diff.match.launch import ArgumentMap, parse_launch, read_argument_map
 from tileir_diff.match.model import CompareOptions
@@ -253,3 +253,10 @@ def test_parameters_that_are_no_tiles(kind: str) -> None:
     compared(plain, odd)
     with pytest.raises(InputError, match="does not fit"):
         compared(odd, odd, CompareOptions(launch=parse_launch(["a=1"])))
+
+
+@pytest.mark.parametrize(("pair", "kinds"), [(("n", "a"), "i32.*ptr"), (("a", "n"), "ptr.*i32")])
+def test_a_number_does_not_stand_for_an_array(pair: tuple[str, str], kinds: str) -> None:
+    options = CompareOptions(args=ArgumentMap((pair,), "map.json"))
+    with pytest.raises(InputError, match=f"map.json: error: '{pair[0]}' is a .*{kinds}"):
+        compared(kernel(""), kernel(""), options)

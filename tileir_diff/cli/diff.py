@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -51,7 +52,8 @@ def comparison_options(command: F) -> F:
         ),
         click.option(
             "--no-equivalence", "disabled", multiple=True, metavar="NAME",
-            help="Treat an equivalence as a difference; --equivalences shows the names.",
+            help="Treat an equivalence as a difference: additive-zero, fma-zero, power-of-two-scale, "
+            "flush-with-normal, host-bounds.",
         ),
         click.option("--select", multiple=True, metavar="RULE", help="Only rules with this prefix."),
         click.option("--strict", is_flag=True, default=None,
@@ -75,7 +77,8 @@ def comparison_options(command: F) -> F:
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", show_default=True)
 @click.option(
     "--exit-style", type=click.Choice(EXIT_STYLES), default="diff", show_default=True,
-    help="tilegym: exit status (0 PASS, 1 FAIL, 2 PASS_WITH_NOTES) and closing lines of its diff_ir.sh.",
+    help="tilegym: exit status (0 PASS, 1 FAIL or BLOCKED, 2 PASS_WITH_NOTES) and closing lines of its "
+    "diff_ir.sh.",
 )  # fmt: skip
 @comparison_options
 @click.pass_context
@@ -95,6 +98,9 @@ def diff(ctx: click.Context, reference: str, generated: str, **given: Any) -> No
         emit(text, view.output)
     except InputError as error:
         complain(error)
+        if view.output and view.format == "text":
+            with suppress(InputError):  # one message is enough
+                emit("VERDICT: BLOCKED\n", None)
         ctx.exit(2)
     ctx.exit(view.status(result))
 
@@ -113,23 +119,32 @@ def batch(ctx: click.Context, pairs: str, format_: str, output: str | None, **gi
     and generated and, if need be, launch, args and entry. Empty lines and lines that begin with # are
     skipped.
 
-    Prints one line a pair: text, or the whole report as JSON. The exit status is the worst of all pairs.
+    Prints one line a pair and how many have which verdict, or one whole report a line as JSON. The exit
+    status is the worst of all pairs.
     """
     from tileir_diff.report.json_format import render_json
-    from tileir_diff.report.text_format import render_line
+    from tileir_diff.report.text_format import render_line, render_total
     from tileir_diff.verdict import EXIT_STATUS
 
-    worst = 0
+    verdicts: list[str] = []
     collected: list[str] = []
+
+    def put(line: str) -> None:
+        if output is None:
+            emit(line, None)
+        else:
+            collected.append(line)
+
+    worst = 0
     try:
         for pair in _pairs(pairs):
             result = _run(pair.reference, pair.generated, pair.over(given), loud=False)
             line = render_json(result, indent=None) if format_ == "json" else render_line(result)
             worst = max(worst, EXIT_STATUS[result.verdict])
-            if output is None:
-                emit(line, None)
-            else:
-                collected.append(line)
+            verdicts.append(result.verdict)
+            put(line)
+        if format_ == "text":
+            put(render_total(verdicts))
         if output is not None:
             emit("".join(collected), output)
     except InputError as error:
@@ -235,7 +250,10 @@ def _pair(line: str, path: str, number: int) -> _Pair:
     if not line.lstrip().startswith("{"):
         words = line.split()
         if len(words) != 2:
-            raise InputError(f"a pair has two files, not {len(words)}", path, number, 1, line)
+            message = f"a pair has two files, not {len(words)}"
+            if any(mark in line for mark in "\"'\\"):
+                message += '; for paths with spaces write {"reference": "..", "generated": ".."}'
+            raise InputError(message, path, number, 1, line)
         return _Pair(*words)
     import json
 
@@ -286,16 +304,17 @@ def _options(given: dict[str, Any]) -> Options:
     from tileir_diff.cli.names import check_equivalences, check_launch, check_selection
     from tileir_diff.match.launch import parse_launch, read_argument_map
     from tileir_diff.match.model import CompareOptions
-    from tileir_diff.verdict import Selection
     from tileir_diff.verdict.config import find_config, read_config
+    from tileir_diff.verdict.selection import prefixes
 
     config = read_config(given["config"]) if given["config"] else find_config(os.getcwd())
     front_ends = _front_ends(given["front_ends"])
-    select = _words(given["select"]) or config.select or ()
-    ignore = _words(given["ignore"]) or config.ignore or ()
+    select = prefixes(given["select"]) or prefixes(config.select or ())
+    ignore = prefixes(given["ignore"]) or prefixes(config.ignore or ())
     launch = parse_launch(given["launch"])
     check_launch(launch)
-    check_selection(Selection(select, ignore))
+    check_selection(select, "--select" if given["select"] else config.path)
+    check_selection(ignore, "--ignore" if given["ignore"] else config.path)
     check_equivalences(given["disabled"])
     return Options(
         compare=CompareOptions(
@@ -311,6 +330,7 @@ def _options(given: dict[str, Any]) -> Options:
             ignore,
             config.waivers,
             date.today(),
+            "" if given["fail_on"] else config.path,
         ),
         reference_front_end=front_ends.get("reference"),
         generated_front_end=front_ends.get("generated"),
@@ -328,8 +348,3 @@ def _front_ends(given: tuple[str, ...]) -> dict[str, Any]:
             raise InputError(f"'{side}' is no side; write reference= or generated=", "--front-end")
         found[side if equals else "generated"] = parse_front_end(name if equals else text)
     return found
-
-
-def _words(given: tuple[str, ...]) -> tuple[str, ...]:
-    """`--select a,b --select c` is a, b, c."""
-    return tuple(word.strip() for text in given for word in text.split(",") if word.strip())

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from tileir_diff.cli.output import PATH, emit
 from tileir_diff.errors import InputError
@@ -52,6 +53,8 @@ def show(
     """Show what a kernel does: arguments, grid, memory operations, reductions, loops, promises, lints."""
     from tileir_diff.show import show_command
 
+    if graph is not None and ctx.get_parameter_source("format_") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--graph FILE: the suffix of FILE is its format; --format has no effect", ctx)
     if graph is not None:
         ctx.exit(_write_graph(file, entry, graph))
     ctx.exit(show_command(file, entry=entry, format=format_, lint=lint, color=_wants_color(color)))

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tileir_diff.match.launch import Launch
-    from tileir_diff.verdict import Selection
 
 HOST_BOUNDS = "host-bounds"
 """The one equivalence that is no matter of floats: sizes that the host keeps equal."""
@@ -38,19 +37,20 @@ def check_equivalences(names: Iterable[str]) -> None:
             raise InputError(f"no equivalence '{name}'{hint}", "--no-equivalence")
 
 
-def check_selection(selection: Selection) -> None:
-    """Raises InputError for a prefix that no rule begins with."""
-    if not selection.select and not selection.ignore:
+def check_selection(prefixes: tuple[str, ...], where: str) -> None:
+    """Raises InputError, naming the option or file (``where``), for a prefix that no rule begins with."""
+    if not prefixes:
         return
     from tileir_diff.rules import FAMILIES, family
+    from tileir_diff.verdict import Selection
 
-    named = [prefix.partition("/")[0] for prefix in (*selection.select, *selection.ignore) if "/" in prefix]
+    named = [prefix.partition("/")[0] for prefix in prefixes if "/" in prefix]
     modules = {name: family(name) for name in named}
     known = [f"{name}/{detail}" for name, module in modules.items() if module for detail in module.DETAILS]
-    for prefix in selection.unknown((*FAMILIES, *known)):
+    for prefix in Selection(prefixes).unknown((*FAMILIES, *known)):
         hint = did_you_mean(prefix, known if "/" in prefix and known else FAMILIES)
         hint = hint or "; `tileir-diff rules` lists them"
-        raise InputError(f"no rule begins with '{prefix}'{hint}", "select, ignore")
+        raise InputError(f"no rule begins with '{prefix}'{hint}", where)
 
 
 def check_launch(launch: Launch | None) -> None:

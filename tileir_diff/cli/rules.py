@@ -64,6 +64,7 @@ def _lint_page(rule: str) -> str | None:
     from tileir_diff.lints import PREFIX, lint_of
 
     lint = lint_of(rule) if rule.startswith(PREFIX) else None
-    return (
-        None if lint is None else f"# {rule}\n\n{cleandoc(lint.__doc__ or '')}\n\nSeverity: {lint.SEVERITY}\n"
-    )
+    if lint is None:
+        return None
+    severity = f"Severity: {lint.SEVERITY}, unless said otherwise above"
+    return f"# {rule}\n\n{cleandoc(lint.__doc__ or '')}\n\n{severity}\n"

@@ -78,6 +78,16 @@ def given(reference: Kernel, generated: Kernel, args: ArgumentMap) -> Binding:
         ref_index = argument_index(reference.entry, ref_name)
         if ref_index is None:
             raise InputError(f"the reference entry @{reference.name} has no argument '{ref_name}'", args.path)
+        gen_type, ref_type = (
+            str(parameters(side)[index].type)
+            for side, index in ((generated, gen_index), (reference, ref_index))
+        )
+        if is_pointer(parameters(generated)[gen_index]) != is_pointer(parameters(reference)[ref_index]):
+            message = (
+                f"'{gen_name}' is a {gen_type}, and cannot stand for the reference argument '{ref_name}', "
+                f"a {ref_type}"
+            )
+            raise InputError(message, args.path)
         if ref_index in taken:
             message = (
                 f"'{taken[ref_index]}' and '{gen_name}' both stand for the reference argument '{ref_name}'"

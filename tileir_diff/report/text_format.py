@@ -48,9 +48,9 @@ def render_text(result: Result, *, color: bool = False, equivalences: bool = Fal
 
 
 def render_stat(result: Result) -> str:
-    """One line an entry, the counts, and the verdict."""
+    """One line an entry, the counts, why, and the verdict."""
     lines = [_stat_line(result, index) for index in range(len(result.pairs))]
-    lines += [layout.counts(result.summary), _verdict_line(result)]
+    lines += [layout.counts(result.summary), result.why, _verdict_line(result)]
     return "\n".join(lines) + "\n"
 
 
@@ -59,6 +59,12 @@ def render_line(result: Result) -> str:
     pair = f"{result.reference.path} {result.generated.path}"
     tail = f"{layout.counts(result.summary)}  {result.why}" if result.error is None else result.why
     return f"{result.verdict:<17} {pair}  {tail}\n"
+
+
+def render_total(verdicts: list[str]) -> str:
+    """How many of many comparisons have which verdict."""
+    counts = [f"{verdicts.count(each)} {each}" for each in STYLES if each in verdicts]
+    return f"{len(verdicts)} pair{'s' if len(verdicts) > 1 else ''}: {', '.join(counts)}\n"
 
 
 def _head(result: Result, paint: Painter) -> list[str]:
@@ -176,7 +182,7 @@ def _waived(result: Result, paint: Painter) -> list[str]:
 
 def _equivalences(result: Result, listed: bool, paint: Painter) -> list[str]:
     if not result.equivalences:
-        return []
+        return _section("treated as equal", ["nothing that is written otherwise"] if listed else [], paint)
     if not listed:
         number = len(result.equivalences)
         return [

@@ -50,7 +50,10 @@ def _missing(name: str) -> str:
     setting = os.environ.get(SETTING)
     if setting:
         return f"no {name} was found to read it in {SETTING}={setting}"
-    return f"no {name} was found to read it, beside an installed nvidia package or on PATH; set {SETTING}"
+    return (
+        f"no {name} was found to read it, beside an installed nvidia package or on PATH; "
+        f"`pip install nvidia-cuda-tileiras`, or set {SETTING} to its folder"
+    )
 
 
 def _reasons(result: CompletedProcess[Any]) -> str:

@@ -17,9 +17,12 @@ from __future__ import annotations
 import os
 import re
 from datetime import date, datetime
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from tileir_diff.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FILE = "tileir-diff.toml"
 PROJECT = "pyproject.toml"
@@ -107,11 +110,12 @@ def _config(data: dict[str, object], path: str) -> Config:
         strict=strict,
         select=_strings(data, "select", path),
         ignore=_strings(data, "ignore", path),
-        waivers=tuple(_waiver(_table(each, path), path) for each in cast("list[object]", waivers)),
+        waivers=tuple(waiver(_table(each, path), path) for each in cast("list[object]", waivers)),
     )
 
 
-def _waiver(data: dict[str, object], path: str) -> Waiver:
+def waiver(data: Mapping[str, object], path: str) -> Waiver:
+    """A waiver from its table. Raises InputError, naming `path`, for what is not as above."""
     _known(data, WAIVER_KEYS, path)
     for key in ("rule", "reason"):
         value = data.get(key)
@@ -138,7 +142,7 @@ def _date(value: object, path: str) -> date | None:
         ) from None
 
 
-def _known(data: dict[str, object], keys: tuple[str, ...], path: str) -> None:
+def _known(data: Mapping[str, object], keys: tuple[str, ...], path: str) -> None:
     for key in data:
         if key not in keys:
             raise InputError(f"unknown key '{key}'; known are {', '.join(keys)}", path)

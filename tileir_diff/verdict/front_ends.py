@@ -93,6 +93,10 @@ def parse_front_end(text: str) -> FrontEnd:
         from tileir_diff.errors import InputError
 
         raise InputError(f"no front end '{name}'; there are {', '.join(known)}", "--front-end")
+    if version and re.fullmatch(r"\d+(\.\d+)*", version) is None:
+        from tileir_diff.errors import InputError
+
+        raise InputError(f"'{version}' is no version; write {name}@0.5.0", "--front-end")
     return FrontEnd(name, version)
 
 

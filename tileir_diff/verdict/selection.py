@@ -10,6 +10,13 @@ if TYPE_CHECKING:
 ALL = "ALL"
 
 
+def prefixes(given: str | Iterable[str]) -> tuple[str, ...]:
+    """`["a,b", "c/*"]` is a, b, c/: what a user wrote, separated by commas or not, with a star or without."""
+    texts = (given,) if isinstance(given, str) else given
+    words = (word.strip() for text in texts for word in text.split(","))
+    return tuple(word.removesuffix("*") or ALL for word in words if word)
+
+
 class Selection(NamedTuple):
     """Prefixes of `family/detail`. An empty `select` selects everything."""
 

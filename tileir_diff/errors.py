@@ -50,5 +50,5 @@ def _quote(line: str, column: int) -> tuple[str, int]:
         return line, offset
     start = max(0, offset - QUOTE_WIDTH // 2)
     end = start + QUOTE_WIDTH
-    lead, tail = ("..." if start else ""), ("..." if end < len(line) else "")
+    lead, tail = ("…" if start else ""), ("…" if end < len(line) else "")
     return f"{lead}{line[start:end]}{tail}", offset - start + len(lead)

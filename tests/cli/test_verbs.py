@@ -107,3 +107,21 @@ def test_completion_completes_options_of_a_comparison(run: Run) -> None:
 
 def test_the_case_of_a_rule_does_not_matter_for_the_hint(run: Run) -> None:
     assert "did you mean mask/missing" in run("explain", "MASK/missing").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("tileir-diff --st", "plain,--stat\nplain,--strict\n"),
+        ("tileir-diff --ver", "plain,--version\n"),
+        ("tileir-diff kern", "file,kern\n"),
+        ("tileir-diff a.mlir b.mlir --ignore entry-h", "plain,entry-hint\n"),
+        ("tileir-diff a.mlir b.mlir --ignore mask/mis", "plain,mask/missing\n"),
+        ("tileir-diff a.mlir b.mlir --no-equivalence fma", "plain,fma-zero\n"),
+        ("tileir-diff explain entry-h", "plain,entry-hint\n"),
+        ("tileir-diff explain lint/dead-m", "plain,lint/dead-mask\n"),
+    ],
+)
+def test_completion_completes_values(run: Run, words: str, expected: str) -> None:
+    environment = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    assert run(_TILEIR_DIFF_COMPLETE="bash_complete", **environment).output == expected

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.graph.rounding import apply, evaluate, nearest
-from tileir_diff.graph import floats
+from tileir_diff.graph import floats, formats
 from tileir_diff.graph.terms import Term, Terms
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
@@ -405,3 +405,20 @@ def test_a_constant_reads_as_a_number() -> None:
     assert floats.show("f32", 0x7F800000) == "inf"
     assert floats.show("f16", 0x3E00) == "1.5"
     assert floats.show("f8E4M3FN", 0x38) == "0x38"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(-1e30, "-1e+30"), (0.1, "0.1"), (1.5, "1.5"), (1.44269504, "1.442695"), (-0.0, "-0"), (1e-45, "1e-45")],
+)
+def test_a_constant_is_shown_with_as_few_digits_as_tell_it_from_others(value: float, text: str) -> None:
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    assert formats.show("f32", bits) == text
+
+
+@given(st.integers(0, 0xFFFFFFFF))
+def test_a_constant_that_is_shown_reads_back(bits: int) -> None:
+    text = formats.show("f32", bits)
+    value = float(text)
+    if math.isfinite(value):
+        assert struct.unpack("<I", struct.pack("<f", value))[0] == bits

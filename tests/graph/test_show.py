@@ -16,7 +16,7 @@ def test_a_long_term_is_shown_with_its_brackets_closed(depth: int) -> None:
         value = terms.node("call_of_a_long_name", None, (value, value))
     line = show(terms, value, {terms.leaf("arg", 0, 0): "some_argument"})
     assert len(line) <= WIDTH
-    assert line.count("(") == line.count(")") or line.endswith("...")
+    assert line.count("(") == line.count(")") or line.endswith("…")
 
 
 def test_what_is_left_out_is_inside() -> None:

@@ -122,3 +122,20 @@ def test_unknown_entry_names_the_known_ones(dump: Path, capsys: pytest.CaptureFi
 def test_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert show_command(str(tmp_path / "none.mlir")) == 2
     assert "none.mlir" in capsys.readouterr().err
+
+
+def test_a_compare_and_swap_is_told_from_other_atomics(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lock.mlir").write_text(
+        "entry @k(%a: tile<ptr<i32>>, %v: tile<i32>) {\n"
+        "  %r, %t = atomic_cas_tko relaxed device %a, %v, %v :\n"
+        "    tile<ptr<i32>>, tile<i32> -> tile<i32>, token\n"
+        "  %s, %u = atomic_rmw_tko relaxed device %a, add, %v :\n"
+        "    tile<ptr<i32>>, tile<i32> -> tile<i32>, token\n"
+        "  return\n}\n"
+    )
+    assert show_command(str(tmp_path / "lock.mlir")) == 0
+    shown = capsys.readouterr().out
+    assert "atomic cas" in shown
+    assert "atomic add" in shown

@@ -6,10 +6,14 @@ Every verb imports what it needs when it runs.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
 from tileir_diff import __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class DefaultGroup(click.Group):
@@ -30,6 +34,19 @@ class DefaultGroup(click.Group):
         hint = "; did you mean '--help'?" if word == "help" else did_you_mean(word, self.commands)
         if hint:
             raise click.UsageError(f"'{word}' is neither a file nor a verb{hint}", ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Verbs, and what `diff` takes: its options, and files where no verb begins so."""
+        from click.shell_completion import CompletionItem
+
+        items = super().shell_complete(ctx, incomplete)
+        if not incomplete.startswith("-"):
+            return items or [CompletionItem(incomplete, type="file")]
+        diff = self.commands["diff"]
+        with diff.make_context("diff", [], ctx, resilient_parsing=True) as inner:
+            more = diff.shell_complete(inner, incomplete)
+        known = [item.value for item in items]
+        return items + [item for item in more if item.value not in known]
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, "[OPTIONS] REFERENCE GENERATED")

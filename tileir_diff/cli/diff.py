@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 
+from tileir_diff.cli import completion
 from tileir_diff.cli.output import PATH, STDIN, complain, emit
 from tileir_diff.errors import InputError
 
@@ -44,7 +45,8 @@ def comparison_options(command: F) -> F:
             help="Front end of a side (default: generated), where the dump does not tell.",
         ),
         click.option(
-            "--ignore", multiple=True, metavar="RULE", help="Count, but leave out, rules with this prefix."
+            "--ignore", multiple=True, metavar="RULE", shell_complete=completion.rules,
+            help="Count, but leave out, rules with this prefix."
         ),
         click.option(
             "--launch", multiple=True, type=PATH, metavar="NAME=VALUE|FILE",
@@ -52,10 +54,14 @@ def comparison_options(command: F) -> F:
         ),
         click.option(
             "--no-equivalence", "disabled", multiple=True, metavar="NAME",
+            shell_complete=completion.equivalences,
             help="Treat an equivalence as a difference: additive-zero, fma-zero, power-of-two-scale, "
             "flush-with-normal, host-bounds.",
         ),
-        click.option("--select", multiple=True, metavar="RULE", help="Only rules with this prefix."),
+        click.option(
+            "--select", multiple=True, metavar="RULE", shell_complete=completion.rules,
+            help="Only rules with this prefix.",
+        ),
         click.option("--strict", is_flag=True, default=None,
             help="Warnings, conditions on the host and what was not checked fail as well."),
         click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tileir_diff.cli.completion import pages
 from tileir_diff.cli.output import emit
 
 SHELLS = ("bash", "zsh", "fish")
@@ -25,7 +26,7 @@ def rules(format_: str) -> None:
 
 
 @click.command()
-@click.argument("rule")
+@click.argument("rule", shell_complete=pages)
 @click.pass_context
 def explain(ctx: click.Context, rule: str) -> None:
     """Explain a rule (`mask/missing`), a family (`mask`) or a lint (`lint/dead-mask`)."""

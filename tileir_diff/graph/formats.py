@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 
 FORMATS = {
     "f16": (5, 10, 15),
@@ -81,7 +80,7 @@ def show(element: str, bits: int) -> str:
     value = decode(element, bits)
     if value is None:
         return f"0x{bits:X}"
-    if element == "f32":
-        (single,) = struct.unpack("<f", struct.pack("<f", value)) if math.isfinite(value) else (value,)
-        return repr(single) if not math.isfinite(value) else f"{single:.9g}"
+    if element == "f32" and math.isfinite(value):
+        texts = (f"{value:.{digits}g}" for digits in range(1, 10))
+        return next(text for text in texts if encode(element, float(text)) == bits)  # 9 always do
     return f"{value:.17g}"

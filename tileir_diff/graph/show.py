@@ -27,7 +27,7 @@ def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> s
         line = _show(terms, term, names or {}, depth)
         if len(line) <= WIDTH:
             return line
-    return line[: WIDTH - 3] + "..."
+    return line[: WIDTH - 1] + "…"
 
 
 def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:

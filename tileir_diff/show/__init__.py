@@ -38,7 +38,7 @@
 - `lints`: [{`rule`, `severity`, `line`, `column`, `op`, `message`, `fix`}]; `lints_skipped`: rules that
   could not look.
 
-Expressions are for people and may be cut ("..."); numbers, shapes, families and lines are for programs.
+Expressions are for people and may be cut ("…"); numbers, shapes, families and lines are for programs.
 """
 
 from __future__ import annotations

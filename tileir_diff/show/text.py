@@ -133,7 +133,8 @@ def _scalars(kernel: Json) -> list[str]:
 def _memory(kernel: Json) -> list[str]:
     rows: list[tuple[str, ...]] = []
     for record in kernel["memory"]:
-        kind = record["kind"] if record["mode"] is None else f"{record['kind']} {record['mode']}"
+        mode = "cas" if record["op"] == "atomic_cas_tko" else record["mode"]
+        kind = record["kind"] if mode is None else f"{record['kind']} {mode}"
         where = record["at"] if record["at"].startswith("[") else f"[{record['at']}]"
         rows.append(
             (

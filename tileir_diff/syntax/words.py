@@ -84,7 +84,7 @@ def describe_expected(expected: Iterable[str]) -> str:
 def describe_found(token: Token) -> str:
     """The token as text, shortened."""
     text = " ".join(str(token).split())
-    return f"'{text if len(text) <= EXCERPT else text[:EXCERPT] + '...'}'"
+    return f"'{text if len(text) <= EXCERPT else text[:EXCERPT] + '…'}'"
 
 
 def explain_characters(text: str, offset: int) -> str:

@@ -1,0 +1,32 @@
+"""What shells complete beside verbs, options and files: rules, families, lints and equivalences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import click
+
+
+def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Families; the details of one once its name and a slash are there."""
+    from tileir_diff.rules import FAMILIES
+    from tileir_diff.rules.catalogue import details
+
+    known = [name for name, _ in details()] if "/" in incomplete else [*FAMILIES]
+    return [name for name in known if name.startswith(incomplete)]
+
+
+def pages(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """What `explain` takes: rules and lints."""
+    from tileir_diff.lints import LINTS, PREFIX
+
+    lints = [PREFIX + name for name in LINTS]
+    return [*rules(ctx, param, incomplete), *(name for name in lints if name.startswith(incomplete))]
+
+
+def equivalences(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from tileir_diff.cli.names import HOST_BOUNDS
+    from tileir_diff.graph.floats import EQUIVALENCES
+
+    return [name for name in (*EQUIVALENCES, HOST_BOUNDS) if name.startswith(incomplete)]

@@ -22,6 +22,8 @@ PLAN: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("score pairs", (), ("--sample", "40")),
     ("score self", ("--per-file", "12"), ("--sample", "15", "--per-file", "12")),
     ("score mutants-on-pairs", ("--per-file", "8"), ("--sample", "10", "--per-file", "8")),
+    ("roundtrip", (), ("--sample", "60")),
+    ("oracle", (), ("--count", "500", "--text", "100", "--every", "50")),
     ("speed process", ("--sample", "100"), ("--sample", "12")),
     ("speed batch", ("--sample", "60"), ("--sample", "12")),
     ("speed growth", (), ("--sizes", "1000,3000,10000")),

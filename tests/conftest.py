@@ -40,3 +40,15 @@ def pair_dirs() -> list[Path]:
 def kernel_dumps() -> list[Path]:
     """The dumps of this project's own kernels."""
     return sorted((ROOT / "fixtures" / "kernels").glob("*/*.mlir"))
+
+
+@pytest.fixture
+def real_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skips where there is none; a checkout may hold one."""
+    from tileir_diff.toolchain import find_tool
+
+    local = ROOT / ".toolchain"
+    if not os.environ.get("TILEIR_TOOLCHAIN") and local.is_dir():
+        monkeypatch.setenv("TILEIR_TOOLCHAIN", str(local))
+    if find_tool("tileirdisasm") is None:
+        pytest.skip("no tileirdisasm: set TILEIR_TOOLCHAIN to a toolkit")

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from tileir_diff import __version__
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.formats import producer_line
 from tileir_diff.match.launch import ArgumentMap, Launch, parse_launch, read_argument_map
 from tileir_diff.match.model import CompareOptions
 from tileir_diff.report.build import Dump, build_result
 from tileir_diff.rules import FAMILIES, finding
 from tileir_diff.verdict import FAIL_ON, FrontEnd, Policy, Selection, judge
-from tileir_diff.verdict.front_ends import parse_front_end, producer_line, recognise
+from tileir_diff.verdict.front_ends import parse_front_end, recognise
 from tileir_diff.verdict.selection import prefixes
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import os
 import stat
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ from tileir_diff.dialect.equality import structurally_equal
 from tileir_diff.errors import InputError
 from tileir_diff.ingest import read_source
 from tileir_diff.ingest.source import MAGIC
-from tileir_diff.toolchain import find_tool
 
 TEXT = "entry @k() {\n  return\n}\n"
 ROOT = Path(__file__).parents[2]
@@ -139,16 +137,6 @@ def test_misleading_settings_are_kept_from_the_tool(tmp_path: Path, monkeypatch:
     path = tmp_path / "k.tilebc"
     path.write_bytes(MAGIC)
     assert "clean" in read_source(path).text
-
-
-@pytest.fixture
-def real_disassembler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skips where there is none; a checkout may hold one."""
-    local = ROOT / ".toolchain"
-    if not os.environ.get("TILEIR_TOOLCHAIN") and local.is_dir():
-        monkeypatch.setenv("TILEIR_TOOLCHAIN", str(local))
-    if find_tool("tileirdisasm") is None:
-        pytest.skip("no tileirdisasm: set TILEIR_TOOLCHAIN to a toolkit")
 
 
 @pytest.mark.usefixtures("real_disassembler")

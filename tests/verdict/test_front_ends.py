@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tileir_diff.verdict.front_ends import FrontEnd, parse_front_end, producer_line, recognise, version_key
+from tileir_diff.ingest.formats import producer_line
+from tileir_diff.verdict.front_ends import FrontEnd, parse_front_end, recognise, version_key
 from tileir_diff.verdict.known_gaps import catalogue
 
 

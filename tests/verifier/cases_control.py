@@ -114,6 +114,11 @@ def _if(then: str, otherwise: str | None = None, results: str = "", types: str =
     return func(_VALUES, f"{results}if %c {types} {{\n{then}\n}}{tail}")
 
 
+def _generic_if(label: str) -> str:
+    branch = f'({{\n{label}\n"cuda_tile.yield"() : () -> ()\n}}, {{}})'
+    return func(_VALUES, f'"cuda_tile.if"(%c) {branch} : (!cuda_tile.tile<i1>) -> ()')
+
+
 _ITER = f"iter_values(%v = %x) -> ({_F})"
 _LOOP_ITER = f"iter_values(%v = %x) : {_F}"
 _TV = "tensor_view<8xf32, strides=[1]>"
@@ -178,6 +183,7 @@ CONTROL = [
         ),
         _VALID_FOR,
     ),
+    Case("if/arguments", _generic_if("^bb0(%y: !cuda_tile.tile<f32>):"), _generic_if("^bb0:")),
     Case(
         "if/else-required",
         _if(f"yield %x : {_F}", results="%r = ", types=f"-> ({_F})"),

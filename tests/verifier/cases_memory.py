@@ -124,6 +124,18 @@ VIEWS = [
         _tensor_view("%p: tile<ptr<f32>>", "16, 8", "8, 1", _TV),
     ),
     Case(
+        "make_tensor_view/pointer-attribute",
+        _tensor_view("%p: tile<ptr<f32, <none>>>", "16, 8", "8, 1", _TV),
+        _tensor_view(
+            "%p: tile<ptr<f32, <none>>>", "16, 8", "8, 1", _TV.replace(">", ", #cuda_tile.ptr_attr<none>>")
+        ),
+    ),
+    Case(
+        "make_tensor_view/pointer-attribute",
+        _tensor_view("%p: tile<ptr<f32>>", "16, 8", "8, 1", _TV.replace(">", ", #cuda_tile.ptr_attr<none>>")),
+        _tensor_view("%p: tile<ptr<f32>>", "16, 8", "8, 1", _TV),
+    ),
+    Case(
         "make_tensor_view/dynamic-count",
         func(
             _DYNAMIC,

@@ -127,6 +127,12 @@ CASES = [
             '  "cuda_tile.return"() : () -> ()\n}) : () -> ()'
         ),
     ),
+    Case("symbol/empty", module('entry @""() { return }'), module('entry @" "() { return }')),
+    Case(
+        "symbol/empty",
+        module(_GLOBAL.replace("@g", '@""') + "entry @k() { return }"),
+        module(_GLOBAL + "entry @k() { return }"),
+    ),
     Case(
         "symbol/redefinition",
         module("entry @k() { return }\nentry @k() { return }"),

@@ -111,6 +111,16 @@ _KERNELS = (
     "entry @a(%x: tile<f32>) {\nreturn\n}\nentry @b(%x: tile<f32>) {\n%y = negf %x : tile<f32>\nreturn\n}\n"
 )
 
+_GLOBAL = "global @g <i32: [1, 2, 3, 4]> : tile<4xi32>\nentry @k() { return }\n"
+
+
+def drop_terminator(op: TileOp) -> None:
+    """The reader puts in those that a text leaves out; a module made otherwise may lack them."""
+    last = op.regions[0].block.last_op
+    assert last is not None
+    last.detach()
+
+
 MUTATIONS = [
     Mutation("op/operand-count", func(_VALUES, "%y = addf %x, %x : tile<4xf32>"), "addf", drop_operand),
     Mutation("op/operand-count", func(_VALUES, "%y = addf %x, %x : tile<4xf32>"), "addf", drop_operand_only),
@@ -119,6 +129,9 @@ MUTATIONS = [
     Mutation("constant/element-type", _LITERAL, "constant", retype(SCALARS["i8"])),
     Mutation("constant/shape", _LITERAL, "constant", retype(SCALARS["i32"], (8,))),
     Mutation("constant/shape", _LITERAL, "constant", set_attribute("value", SHORT)),
+    Mutation("constant/shape", _GLOBAL, "global", set_attribute("value", SHORT)),
+    Mutation("constant/element-type", _GLOBAL, "global", set_attribute("type", Tile((4,), SCALARS["i8"]))),
+    Mutation("terminator/missing", _KERNELS, "entry", drop_terminator),
     Mutation(
         "make_tensor_view/static",
         func("%p: tile<ptr<f32>>", f"%v = make_tensor_view %p, shape = [16, 8], strides = [8, 1] : {_TV}"),

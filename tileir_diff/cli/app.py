@@ -66,13 +66,14 @@ def app() -> None:
 
 
 def _register() -> None:
-    from tileir_diff.cli import diff, inspect, rules
+    from tileir_diff.cli import assemble, diff, inspect, rules
 
     for command in (
         diff.diff,
         diff.batch,
         inspect.check,
         inspect.show,
+        assemble.assemble,
         rules.explain,
         rules.rules,
         rules.completion,

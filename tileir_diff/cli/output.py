@@ -1,4 +1,4 @@
-"""Writing reports: to standard output, or to a file that is complete or not there."""
+"""Writing results: to standard output, or to a file that is complete or not there."""
 
 from __future__ import annotations
 
@@ -20,15 +20,32 @@ def emit(text: str, output: str | None) -> None:
     if output is None or output == "-":
         _print(text)
         return
+    write_file(text.encode("utf-8", "backslashreplace"), output)
+
+
+def emit_bytes(data: bytes, output: str) -> None:
+    """Writes to `output`, `-` is standard output. Raises InputError if it cannot be written."""
+    if output != "-":
+        write_file(data, output)
+        return
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        _give_up(error)
+
+
+def write_file(data: bytes, output: str) -> None:
+    """Writes a file that is complete or not there. Raises InputError if it cannot be written."""
     output = os.path.realpath(output)  # the target of a link is written, not the link
     if os.path.exists(output) and not os.path.isfile(output):
-        _write_through(text, output)
+        _write_through(data, output)
         return
     # Written beside and renamed: whoever waits for the file never sees half of it.
     beside = f"{output}.{os.getpid()}.tmp"
     try:
-        with open(beside, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+        with open(beside, "wb") as file:
+            file.write(data)
         os.replace(beside, output)
     except OSError as error:
         if os.path.exists(beside):
@@ -49,17 +66,22 @@ def _print(text: str) -> None:
             sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
     except OSError as error:
-        # what is left in the buffer is written again at exit: to where it cannot fail
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            raise InputError(f"cannot write: {error.strerror}", "<stdout>") from None
+        _give_up(error)
 
 
-def _write_through(text: str, output: str) -> None:
+def _give_up(error: OSError) -> None:
+    """Standard output is gone. Raises InputError, unless its reader has seen enough."""
+    # what is left in the buffer is written again at exit: to where it cannot fail
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not isinstance(error, BrokenPipeError):
+        raise InputError(f"cannot write: {error.strerror}", "<stdout>") from None
+
+
+def _write_through(data: bytes, output: str) -> None:
     """A device or a pipe cannot be replaced by a file. Raises InputError if it cannot be written."""
     try:
-        with open(output, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+        with open(output, "wb") as file:
+            file.write(data)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror}", output) from None
 

@@ -202,8 +202,8 @@ class ModuleOp(TileOp):
     `approximations` names what its printer lost, each with its line.
     """
 
-    approximations: list[str]
-    format: str
+    approximations: Sequence[str] = ()
+    format: str = ""
 
     @property
     def body(self) -> Block:

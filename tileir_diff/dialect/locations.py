@@ -26,6 +26,11 @@ class Locations:
         self._aliases = aliases
         self._frames: dict[str, Frames] = {}
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """What each alias stands for, as it is written."""
+        return {name: str(value) for name, value in self._aliases.items() if type(value) is Leaf}
+
     def resolve(self, text: str, home: str | None) -> SourceLoc | None:
         """The innermost frame of `loc(...)` in the file of the location `home`, else the innermost one."""
         from tileir_diff.dialect.ir import SourceLoc

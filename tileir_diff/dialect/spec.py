@@ -62,10 +62,12 @@ REQUIRED: Final = Required()
 class OpSpec:
     """One op.
 
+    - `opcode`: its number in bytecode, the same in all versions that have the op.
     - `operands`: its operand groups in order, as `name`, `name?` (optional) or `name*` (any number).
     - `types`: what its type list shows. Left of `->` the operand groups listed, right of it the results;
       `a=b` says one printed type stands for both. "results" stands for all results with one type. Empty: no
       types are printed.
+    - `attributes`: in the order of the dialect's definition, which is that of bytecode.
     - `results`: names of the results; `name*` is any number.
     - `form`: how operands and attributes are printed; `$x` is an operand group, `@x` an attribute. Empty:
       operands first, then attributes in order.
@@ -77,6 +79,7 @@ class OpSpec:
     """
 
     name: str
+    opcode: int
     operands: tuple[str, ...]
     types: str
     attributes: tuple[AttributeSpec, ...]
@@ -95,6 +98,7 @@ class OpSpec:
 
 def op(
     name: str,
+    opcode: int,
     operands: str,
     types: str,
     *attributes: AttributeSpec,
@@ -112,8 +116,8 @@ def op(
 ) -> OpSpec:
     """A table entry; lists are written as words."""
     return OpSpec(
-        name, tuple(operands.split()), types, attributes, tuple(results.split()), since, effect, commutative,
-        form, bracket, regions, terminator, implicit, custom, doc,
+        name, opcode, tuple(operands.split()), types, attributes, tuple(results.split()), since, effect,
+        commutative, form, bracket, regions, terminator, implicit, custom, doc,
     )  # fmt: skip
 
 

@@ -25,3 +25,11 @@ def detect_format(text: str) -> str:
     if MODULE.search(text):
         return "cutile-rs" if CUTILE_RS.search(text) else "mlir"
     return "disassembly-g" if LOCATION.search(text) else "disassembly"
+
+
+def producer_line(text: str) -> str:
+    """The producer that a `// Producer:` comment at the head of a dump names, else an empty string."""
+    for line in text[:2000].splitlines():
+        if line.startswith("//") and line[2:].lstrip().startswith("Producer:"):
+            return line.partition("Producer:")[2].strip()
+    return ""

@@ -18,13 +18,14 @@ STDIN: Final = "-"
 class SourceFile:
     """A dump as text. `format` is "disassembly", "disassembly-g", "mlir", "mlir-generic".
 
-    "cutile-rs" or "bytecode".
+    "cutile-rs" or "bytecode". `version` is that of the bytecode, such as "13.4"; None for text.
     """
 
     path: str
     text: str
     format: str
     bytecode: bool
+    version: str | None = None
 
 
 def read_source(path: str | os.PathLike[str]) -> SourceFile:
@@ -38,7 +39,9 @@ def read_source(path: str | os.PathLike[str]) -> SourceFile:
     if data.startswith(MAGIC):
         from tileir_diff.toolchain import disassemble
 
-        return SourceFile(shown, disassemble(data, shown), "bytecode", True)
+        text = disassemble(data, shown)
+        version = ".".join(map(str, data[len(MAGIC) : len(MAGIC) + 2]))
+        return SourceFile(shown, text, "bytecode", True, version)
     if data.startswith(b"\x7fELF"):
         raise InputError("this is a compiled kernel (cubin), not Tile IR", shown)
     text = _decode(data, shown)

@@ -96,7 +96,8 @@ def symbol(entry: TileOp) -> str:
 
 def front_end(module: ModuleOp, text: str) -> str:
     """Which front end made the dump, as far as it tells; empty if it does not."""
-    from tileir_diff.verdict.front_ends import producer_line, recognise
+    from tileir_diff.ingest.formats import producer_line
+    from tileir_diff.verdict.front_ends import recognise
 
     files: list[str] = []
     for entry in module.entries:

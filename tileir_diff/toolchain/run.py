@@ -25,8 +25,8 @@ def environment() -> dict[str, str]:
     return {name: text for name, text in os.environ.items() if name not in MISLEADING}
 
 
-def disassemble(bytecode: bytes, path: str) -> str:
-    """The text of Tile IR bytecode, with source locations.
+def disassemble(bytecode: bytes, path: str, locations: bool = True) -> str:
+    """The text of Tile IR bytecode, with or without source locations.
 
     Raises InputError when there is no disassembler or it refuses.
     """
@@ -38,7 +38,7 @@ def disassemble(bytecode: bytes, path: str) -> str:
     with tempfile.TemporaryDirectory(prefix="tileir-diff-") as folder:
         file = Path(folder, "input.tilebc")
         file.write_bytes(bytecode)
-        result = _run([str(tool), "-g", str(file)], path)
+        result = _run([str(tool), *(["-g"] if locations else []), str(file)], path)
     if result.returncode < 0:
         raise InputError(f"tileirdisasm crashed on this bytecode (signal {-result.returncode})", path)
     if result.returncode != 0 or not result.stdout.strip():

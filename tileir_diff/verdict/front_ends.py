@@ -77,14 +77,6 @@ def recognise(producer: str, entries: Iterable[str], files: Iterable[str]) -> Fr
     return FrontEnd(SUFFIXES[".py"]) if ".py" in suffixes else FrontEnd()
 
 
-def producer_line(text: str) -> str:
-    """The producer that a `// Producer:` comment at the head of a dump names, else an empty string."""
-    for line in text[:2000].splitlines():
-        if line.startswith("//") and line[2:].lstrip().startswith("Producer:"):
-            return line.partition("Producer:")[2].strip()
-    return ""
-
-
 def parse_front_end(text: str) -> FrontEnd:
     """`NAME[@VERSION]`, as `--front-end` takes it. Raises InputError for a name that is not known."""
     name, _, version = (part.strip() for part in text.partition("@"))

@@ -8,22 +8,22 @@ UNSIGNED = AttributeSpec(
 MESSAGE = AttributeSpec("message", "string", "string", default=REQUIRED, odsname="message")
 
 OPS = (
-    op("for", "lower upper step inits*", "", UNSIGNED, results="result*", effect=RECURSIVE, regions=1,
+    op("for", 0x29, "lower upper step inits*", "", UNSIGNED, results="result*", effect=RECURSIVE, regions=1,
        terminator="continue", implicit=True, custom="for",
        doc="Counted loop: `for %i in (%a to %b, step %s) : tile<i32> iter_values(%x = %init) -> (tile<f32>) "
            "{ ... }`."),
-    op("loop", "inits*", "", results="result*", effect=RECURSIVE, regions=1, terminator="continue",
+    op("loop", 0x41, "inits*", "", results="result*", effect=RECURSIVE, regions=1, terminator="continue",
        implicit=True, custom="loop",
        doc="Loop until `break`: `loop iter_values(%x = %init) : tile<i32> -> tile<f32> { ... }`."),
-    op("if", "condition", "", results="result*", effect=RECURSIVE, regions=2, terminator="yield",
+    op("if", 0x32, "condition", "", results="result*", effect=RECURSIVE, regions=2, terminator="yield",
        implicit=True, custom="if", doc="Branch: `if %c -> (tile<f32>) { ... } else { ... }`."),
-    op("continue", "operands*", "operands", results="", effect=TERMINATOR,
+    op("continue", 0x11, "operands*", "operands", results="", effect=TERMINATOR,
        doc="Next iteration: `continue %x : tile<f32>`."),
-    op("break", "operands*", "operands", results="", effect=TERMINATOR,
+    op("break", 0x0A, "operands*", "operands", results="", effect=TERMINATOR,
        doc="Leaves the loop: `break %x : tile<f32>`."),
-    op("yield", "operands*", "operands", results="", effect=TERMINATOR,
+    op("yield", 0x6D, "operands*", "operands", results="", effect=TERMINATOR,
        doc="Result of a region: `yield %x : tile<f32>`."),
-    op("assert", "condition", "condition", MESSAGE, results="", effect=UNKNOWN,
+    op("assert", 0x05, "condition", "condition", MESSAGE, results="", effect=UNKNOWN,
        form="$condition, @message",
        doc='Stops the kernel unless all are true: `assert %c, "message" : tile<i1>`.'),
 )  # fmt: skip

@@ -5,11 +5,12 @@ from tileir_diff.dialect.spec import DIM, IDENTITIES, RECURSIVE, REQUIRED, Attri
 REVERSE = AttributeSpec("reverse", "pair", "bool", default=REQUIRED, key="reverse", odsname="reverse")
 
 OPS = (
-    op("reduce", "operands*", "operands -> results*", DIM, IDENTITIES, results="result*", effect=RECURSIVE,
+    op("reduce", 0x58, "operands*", "operands -> results*", DIM, IDENTITIES, results="result*",
+       effect=RECURSIVE,
        regions=1, terminator="yield", custom="reduce",
        doc="Combines along a dimension: `reduce %x dim=0 identities=[0.0 : f32] : tile<8xf32> -> tile<f32> "
            "(%a: ..., %b: ...) { ... }`."),
-    op("scan", "operands*", "operands -> results*", DIM, REVERSE, IDENTITIES, results="result*",
+    op("scan", 0x5E, "operands*", "operands -> results*", DIM, REVERSE, IDENTITIES, results="result*",
        effect=RECURSIVE, regions=1, terminator="yield", custom="reduce",
        doc="Running combination: `scan %x dim=0 reverse=false identities=[0.0 : f32] : ... -> ... (...) { "
            "... }`."),

@@ -24,8 +24,9 @@ RULES: Rules = {
     "for/induction-variable": "the first region argument of a for has the type of its bounds",
     "loop/carried": "initial values, region arguments and (of a for) results have the same types",
     "loop/carried-view": "no view is carried by a loop or given by a loop or an if",
+    "if/arguments": "a branch of an if has no arguments",
     "if/else-required": "an if with results has an else branch",
-    "terminator/missing": "a block ends in a terminator, except where an empty one is implied",
+    "terminator/missing": "a block ends in a terminator; the text of a dump may leave an empty one out",
     "terminator/last": "a terminator is the last op of its block",
     "return/parent": "return stands in a kernel, under nothing but if and loop",
     "return/operands": "return gives the results of its function: a kernel has none",
@@ -44,7 +45,6 @@ _LEAVES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "break": (("loop",), ("if",)),
     "yield": (("if", *REDUCTIONS), ()),
 }
-_IMPLIED = {"entry": "return", "testing$func": "return", "for": "continue", "loop": "continue", "if": "yield"}
 
 
 def only_block(region: Region) -> Block | None:
@@ -114,19 +114,21 @@ def _if_branches(op: TileOp) -> Broken | None:
     has_else = len(op.regions) > 1 and only_block(op.regions[1]) is not None
     if op.results and not has_else:
         return Broken("if/else-required", f"an `if` with {len(op.results)} result(s) needs an else branch")
+    for region in op.regions:
+        block = only_block(region)
+        if block is not None and block.args:
+            return Broken("if/arguments", f"a branch of `if` has no arguments, found {len(block.args)}")
     return _no_views(op, op.results, "a result")
 
 
 def terminated(op: TileOp) -> Broken | None:
-    """Every block of `op` ends in a terminator, or may leave out an empty one."""
+    """Every block of `op` ends in a terminator: the reader has put in those that the text left out."""
     for region in op.regions:
         block = only_block(region)
         if block is None:
             continue
         last = block.last_op
         if isinstance(last, TileOp) and last.short in TERMINATORS:
-            continue
-        if op.short in _IMPLIED and not expected_operands(_IMPLIED[op.short], op):
             continue
         wanted = tuple(name for name, (leaves, _) in _LEAVES.items() if op.short in leaves)
         if wanted:

@@ -12,6 +12,8 @@ from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
+    from tileir_diff.dialect.attributes import DenseElements
+
 
 RULES: Rules = {
     "entry/results": "a kernel has no results",
@@ -19,6 +21,7 @@ RULES: Rules = {
     "global/rank": "a global is a tile of rank 1",
     "constant/element-type": "a literal has the element type of its constant",
     "constant/shape": "a literal has the shape of its constant",
+    "symbol/empty": "the name of a kernel or global is not empty",
     "symbol/redefinition": "every kernel and global of a module has a name of its own",
     "get_global/symbol": "get_global names a global of its module",
     "get_global/pointee": "get_global gives a pointer to the element type of its global",
@@ -41,7 +44,10 @@ def entry(op: TileOp) -> Broken | None:
 
 
 def constant(op: TileOp) -> Broken | None:
-    value, tile = op.get("value"), result_tile(op)
+    return _literal(op.get("value"), result_tile(op))
+
+
+def _literal(value: DenseElements, tile: Tile) -> Broken | None:
     if value.element != tile.element:
         message = f"a literal of {value.element} cannot initialise {tile}"
         return Broken("constant/element-type", message, "value")
@@ -60,9 +66,11 @@ def global_tile(op: TileOp) -> Tile | None:
 
 def global_(op: TileOp) -> Broken | None:
     tile = global_tile(op)
-    if tile is not None and len(tile.shape) != 1:
+    if tile is None:
+        return None
+    if len(tile.shape) != 1:
         return Broken("global/rank", f"a global is a tile of rank 1, found {tile}", "result")
-    return None
+    return _literal(op.get("value"), op.get("type"))
 
 
 def symbol_name(op: TileOp) -> str | None:
@@ -86,6 +94,8 @@ def check_symbol(op: TileOp, symbols: dict[str, TileOp]) -> Broken | None:
     """`symbols` are those of the module that holds `op`."""
     name = symbol_name(op)
     if name is not None:
+        if not name:
+            return Broken("symbol/empty", f"the name of this {op.short} is empty", "sym_name")
         first = symbols.get(name)
         if first is not None and first is not op:
             message = f"@{name} is already defined at line {first.span.line}"

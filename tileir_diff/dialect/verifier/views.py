@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 RULES: Rules = {
     "make_tensor_view/pointee": "the base of a tensor_view points to its element type",
+    "make_tensor_view/pointer-attribute": "a tensor_view and its base have one pointer attribute, or none",
     "make_tensor_view/dynamic-count": "make_tensor_view takes one operand per dynamic size and stride",
     "make_tensor_view/static": "sizes and strides written in make_tensor_view are those of its result type",
     "make_tensor_view/index-type": "all dynamic sizes and strides have one type",
@@ -33,6 +34,10 @@ def make_tensor_view(op: TileOp) -> Broken | None:
     if pointee(base) != made.element:
         message = f"a tensor_view of {made.element} needs a pointer to it, found {base}"
         return Broken("make_tensor_view/pointee", message, "operand:0")
+    attribute = getattr(base.element, "attr", None)
+    if attribute != made.attr:
+        message = f"{base} and {made} differ in their pointer attribute"
+        return Broken("make_tensor_view/pointer-attribute", message, "operand:0")
     for what, declared, group, written in (
         ("size", made.shape, "shape", op.get("static_shape")),
         ("stride", made.strides, "strides", op.get("static_strides")),

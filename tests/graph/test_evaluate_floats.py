@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import Pair, assert_equal, assert_found, kernel, with_value
+from tests.match.snippets import Pair, assert_equal, assert_found, found, kernel, with_value
 
 T = "tile<128xf32>"
 SPLAT = "%k = constant <f32: {}> : tile<128xf32>\n"
@@ -337,6 +337,23 @@ def test_exchanged_factors_are_found() -> None:
 def test_what_a_product_starts_from() -> None:
     first = assert_found(product(), product(acc="1.0"), "accumulator/init", "constant/value")
     assert first.impact == "logic"
+
+
+def test_what_a_factor_and_the_accumulator_share_is_told_once() -> None:
+    def fed(line: str) -> str:
+        spread = "%s1 = reshape %sum : tile<8xf32> -> tile<8x1xf32>\n"
+        return product(
+            f"{line}\n%sum = reduce %h dim=1 identities=[0.0 : f32] : {A} -> tile<8xf32> "
+            "(%x1: tile<f32>, %x2: tile<f32>) {\n%x3 = addf %x1, %x2 : tile<f32>\nyield %x3 : tile<f32>\n}\n"
+            f"{spread}%from = broadcast %s1 : tile<8x1xf32> -> tile<8x8xf32>\n"
+            f"%p = mmaf %h, %r, %from : {A}, tile<16x8xf32>, tile<8x8xf32>"
+        )
+
+    signs = "".join(f"%s{n + 1} = negf %s{n} : {A}\n" for n in range(2, 9))  # two texts that do not align
+    reference = fed(f"%h = exp %l : {A}")
+    generated = fed(f"%s2 = negf %l : {A}\n{signs}%sign = negf %s9 : {A}\n%h = tanh %sign : {A} // here")
+    assert [each.rule for each in found(reference, generated)] == ["arithmetic/op"]
+    assert_found(reference, generated, "arithmetic/op")
 
 
 def test_fast_accumulation() -> None:

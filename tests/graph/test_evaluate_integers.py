@@ -118,6 +118,28 @@ ADDRESSES = [
         ("addressing", "arithmetic"),
     ),
     Pair(
+        "quotient of a minimum as the minimum of quotients",
+        f"{splat('k', 32)}%q0 = mini %o, %mv signed : {V}\n"
+        f"%r = divi %q0, %k signed rounding<negative_inf> : {V}",
+        f"{splat('k', 32)}%q0 = divi %mv, %k signed rounding<negative_inf> : {V}\n"
+        f"%p0 = divi %o, %k signed rounding<negative_inf> : {V}\n%r = mini %p0, %q0 signed : {V}",
+        f"{splat('k', 32)}%q0 = divi %mv, %k signed rounding<negative_inf> : {V}\n"
+        f"%p0 = divi %o, %k signed rounding<negative_inf> : {V}\n%r = maxi %p0, %q0 signed : {V}",
+        ("addressing", "arithmetic"),
+    ),
+    Pair(
+        "quotient of a negative minimum as a maximum of quotients",
+        f"{splat('k', 32)}{splat('h', 0)}%q0 = mini %o, %mv signed : {V}\n%s = subi %h, %q0 : {V}\n"
+        f"%r = divi %s, %k signed rounding<negative_inf> : {V}",
+        f"{splat('k', 32)}{splat('h', 0)}%a0 = subi %h, %o : {V}\n%b0 = subi %h, %mv : {V}\n"
+        f"%q0 = divi %b0, %k signed rounding<negative_inf> : {V}\n"
+        f"%p0 = divi %a0, %k signed rounding<negative_inf> : {V}\n%r = maxi %p0, %q0 signed : {V}",
+        f"{splat('k', 32)}{splat('h', 0)}%a0 = subi %h, %o : {V}\n%b0 = subi %h, %mv : {V}\n"
+        f"%q0 = divi %b0, %k signed rounding<negative_inf> : {V}\n"
+        f"%p0 = divi %a0, %k signed rounding<negative_inf> : {V}\n%r = mini %p0, %q0 signed : {V}",
+        ("addressing", "arithmetic"),
+    ),
+    Pair(
         "maximum by the opposite comparison",
         f"%r = maxi %o, %mv signed : {V}",
         f"%c = cmpi less_than_or_equal %o, %mv, signed : {MASK}\n%r = select %c, %mv, %o : tile<128xi1>, {V}",

@@ -17,8 +17,7 @@ from tileir_diff.match.model import CompareOptions
 
 KERNELS = Path(__file__).parents[2] / "fixtures" / "kernels"
 COPY = kernel(f"{LOAD}\n{STORE.replace('%w', '%v')}")
-LOOPING = kernel(
-    """%gx, %gy, %gz = get_num_tile_blocks : tile<i32>
+LOOP = """%gx, %gy, %gz = get_num_tile_blocks : tile<i32>
 for %i in (%x to %i4, step %gx) : tile<i32> {
   %s = muli %i, %i128 : tile<i32>
   %s1 = reshape %s : tile<i32> -> tile<1xi32>
@@ -27,7 +26,13 @@ for %i in (%x to %i4, step %gx) : tile<i32> {
   %pl = offset %bv, %l : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>
   %st = store_ptr_tko weak %pl, %one token=%t : tile<128xptr<f32>>, tile<128xf32> -> token
 }"""
+LOOPING = kernel(LOOP)
+FLAGGED = kernel(
+    LOOP.replace("tile<i32> {", "tile<i32> iter_values(%f = %i1) -> (tile<i32>) {", 1).replace(
+        "-> token\n}", "-> token\n  continue %i1 : tile<i32>\n}"
+    )
 )
+"""The same, with a value that is carried and never changes."""
 
 
 def side(grid: int, size: float = 512, kind: str = "i32") -> SideLaunch:
@@ -50,14 +55,26 @@ def test_blocks_beyond_the_mask_do_nothing(reference: int, generated: int) -> No
     assert rules(COPY, side(reference), side(generated)) == []
 
 
-ONCE = pytest.mark.xfail(
-    reason="a loop that runs once is straight-line code, also where it is one over tiles"
-)
+@pytest.mark.parametrize("text", [LOOPING, FLAGGED])
+@pytest.mark.parametrize("grid", [2, 3, 4, 5])
+def test_a_loop_over_all_tiles_fits_every_grid(text: str, grid: int) -> None:
+    assert rules(text, side(3), side(grid)) == []
 
 
-@pytest.mark.parametrize("grid", [2, 3, pytest.param(4, marks=ONCE)])
-def test_a_loop_over_all_tiles_fits_every_grid(grid: int) -> None:
-    assert rules(LOOPING, side(3), side(grid)) == []
+@pytest.mark.parametrize("step", ["%blocks", "%i4"])
+def test_a_step_that_the_host_must_make_the_size_of_the_grid(step: str) -> None:
+    """The other front end passes the number of blocks, or has it as a constant."""
+    text = LOOP.replace("step %gx", f"step {step}")
+    other = kernel(text, name="_Z1k", parameters=f"{PARAMETERS}, %blocks: tile<i32>")
+    result = compared(LOOPING, other)
+    assert [each.rule for each in result.differences] == []
+    expected = "generated blocks = grid.x" if step == "%blocks" else "grid.x = 4"
+    assert expected in result.obligations
+
+
+def test_a_step_of_one_front_end_is_no_obligation() -> None:
+    other = LOOPING.replace("step %gx", "step %m")
+    assert compared(LOOPING, other).differences != []
 
 
 @pytest.mark.parametrize("value", [1.5, math.inf, -math.inf, math.nan, 2**32, -(2**31) - 1, 10**400])

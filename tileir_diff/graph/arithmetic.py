@@ -80,6 +80,9 @@ class Arithmetic(Ranges):
         return self.add(self._poly(whole), self._quotient_of_rest(rest, rest_term, d))
 
     def _quotient_of_rest(self, rest: dict[Mono, int], rest_term: Term, d: int) -> Term:
+        spread = self._spread_extreme(rest, d)
+        if spread is not None:
+            return spread
         common = gcd(d, *rest.values())
         if common > 1:
             smaller = self._poly({mono: coef // common for mono, coef in rest.items()})
@@ -97,6 +100,21 @@ class Arithmetic(Ranges):
             smaller = self._poly({mono: coef // g for mono, coef in rest.items()})
             return self.floordiv(smaller, self.const(d // g))
         return self.atom(self._node("div", None, (rest_term, self.const(d))))
+
+    def _spread_extreme(self, rest: dict[Mono, int], d: int) -> Term | None:
+        """``(c * min(a, b) + r) / d`` as the minimum, or with c < 0 the maximum, of ``(c * a + r) / d`` and
+        ``(c * b + r) / d``: division keeps the order."""
+        extremes = [mono for mono in rest if len(mono) == 1 and self.kind[mono[0]] in ("min", "max")]
+        if len(extremes) != 1:
+            return None
+        (mono,) = extremes
+        coef = rest[mono]
+        others = self._poly({each: factor for each, factor in rest.items() if each != mono})
+        parts = (self.sum(((arg, coef), (others, 1))) for arg in self.args[mono[0]])
+        smallest = (self.kind[mono[0]] == "min") == (coef > 0)
+        return (self.minimum if smallest else self.maximum)(
+            self.floordiv(part, self.const(d)) for part in parts
+        )
 
     def ceildiv(self, num: Term, den: Term) -> Term:
         return self.floordiv(self.sum(((num, 1), (den, 1), (self.one, -1))), den)

@@ -45,7 +45,7 @@ def _form(ev: Evaluator, loop: Loop, carry: Carry, inside: frozenset[Term]) -> T
     """A carried value as a function of the iteration; ``inside`` are the symbols that change with it."""
     terms = ev.terms
     current: Term = ev.env[carry.value]
-    if carry.next == current:
+    if carry.next in (current, carry.init):
         return carry.init
     own = terms.single(current)
     if own is not None and terms.kind[own] == "at":
@@ -91,19 +91,23 @@ def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:
     return terms.maximum((terms.zero, terms.ceildiv(rest, terms.const(-factor))))
 
 
+def strides_grid(ev: Evaluator, axis: int, lower: Term, step: Term) -> bool:
+    """Whether a loop starts at the block's index along an axis and steps by the size of the grid."""
+    terms, size = ev.terms, ev.grid[axis]
+    grid = terms.const(size) if size is not None else terms.atom(terms.leaf("grid", axis))
+    return step == grid and lower == terms.atom(terms.leaf("block", axis))
+
+
 def over_tiles(ev: Evaluator, body: Body) -> None:
     """A loop from the block's index in steps of the grid size is, over all blocks, a loop over all tiles.
 
     Only where nothing is carried and the body depends on block and iteration through that index alone.
     """
     terms, loop = ev.terms, body.loop
-    axis = next((a for a in range(3) if loop.lower == terms.atom(terms.leaf("block", a))), None)
+    axis = next((a for a in range(3) if strides_grid(ev, a, loop.lower, loop.step)), None)
     if axis is None or loop.upper is None or any(c.leaf not in loop.closed for c in loop.carries):
         return
-    size = ev.grid[axis]
-    grid = terms.const(size) if size is not None else terms.atom(terms.leaf("grid", axis))
-    if loop.step != grid:
-        return
+    grid = loop.step
     block = terms.leaf("block", axis)
     at_first: dict[Term, Term] = {loop.iteration: terms.zero}
     onward = {block: terms.add(terms.atom(block), terms.mul(grid, terms.atom(loop.iteration)))}

@@ -56,6 +56,7 @@ class Evaluator:
     stored     how often each array was written so far
     polls      how many loads of each array were not weak so far
     blocks     by axis what bounds the block's index: at least ``grid``, the number of blocks; None: unknown
+    grids_differ  whether the two sides are launched on grids of different sizes
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Evaluator:
             )
         self.grid: tuple[int | None, ...] = tuple(grid) if grid is not None else (None, None, None)
         self.blocks = self.grid
+        self.grids_differ = False
         self.loops: tuple[Loop, ...] = ()
         self.guard = terms.true
         self.live = terms.true

@@ -40,7 +40,7 @@ def for_(ev: Evaluator, op: TileOp) -> None:
         _set_all(ev, op, inits)
         return
     block = op.regions[0].block
-    if terms.value(trip) == 1 and not _continues_early(op):
+    if terms.value(trip) == 1 and not _continues_early(op) and not _over_grid(ev, lower, step):
         _set_all(ev, op, _once(ev, block, lower, inits))
         return
     loop = _open(ev, op, lower, step, trip)
@@ -66,6 +66,11 @@ def _once(ev: Evaluator, block: Block, lower: Term, inits: list[Any]) -> tuple[A
     for arg, init in zip(block.args[1:], inits, strict=True):
         ev.env[arg] = init
     return ev.block(block)[1]
+
+
+def _over_grid(ev: Evaluator, lower: Term, step: Term) -> bool:
+    """Whether the loop goes over all tiles, and the other side is launched on another grid."""
+    return ev.grids_differ and any(closed_forms.strides_grid(ev, axis, lower, step) for axis in range(3))
 
 
 def _continues_early(op: TileOp) -> bool:

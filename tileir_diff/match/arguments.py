@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tileir_diff.graph.kernel import Effect, Kernel
     from tileir_diff.graph.terms import Mono, Term, Terms
+    from tileir_diff.match.effects import EffectPair
     from tileir_diff.match.launch import ArgumentMap
 
 MAX_TRIES = 24
@@ -40,6 +41,8 @@ class Binding:
     """Generated parameter -> reference parameter."""
     grid: dict[int, int] = field(default_factory=dict[int, int])
     """Grid sizes of the reference that the generated side has as constants, by axis."""
+    blocks: dict[int, int] = field(default_factory=dict[int, int])
+    """By axis, how many blocks can do anything, on either side, where the size of the grid is not known."""
     straight: bool = False
     """One to one in order, because both parameter lists have the same types."""
 
@@ -213,10 +216,10 @@ class Unifier:
         self.grid: dict[int, int] = {}
         self.seen: set[tuple[Term, Term]] = set()
 
-    def effects(self, ref: Effect, gen: Effect) -> None:
-        if len(ref.extents) == len(gen.extents) and ref.shape == gen.shape:
-            for a, b in zip((*ref.extents, *ref.strides), (*gen.extents, *gen.strides), strict=False):
-                self.unify(a, b)
+    def effects(self, pair: EffectPair) -> None:
+        ref, gen = pair.reference.effect, pair.generated.effect
+        for a, b in _same_dimensions(ref, gen):
+            self.unify(a, b)
         for loop_a, loop_b in zip(ref.loops, gen.loops, strict=False):
             self.unify(loop_a.stride or loop_a.step, loop_b.stride or loop_b.step)
             if loop_a.trip is not None and loop_b.trip is not None:
@@ -226,6 +229,11 @@ class Unifier:
                 self.unify(a, b)
         for a, b in zip(ref.values, gen.values, strict=False):
             self.unify(a, b)
+        a, b = pair.reference.pointer, pair.generated.pointer
+        if len(ref.loops) == len(gen.loops) > 0 and a is not None and b is not None:
+            # iterations are named alike only here
+            self.unify(a, b)
+            self.unify(pair.reference.condition, pair.generated.condition)
 
     def unify(self, a: Term, b: Term) -> None:
         """Bind symbols so that ``a`` (reference) and ``b`` (generated) equal, as far as they are alike."""
@@ -274,7 +282,7 @@ class Unifier:
             args_x, args_y = terms.args[x], terms.args[y]
             if kx == "le" and self._place(args_x[0]) != self._place(args_y[0]):
                 continue  # bounds of different things, or one that a known size made coarser
-            if kx in ("and", "or"):
+            if kx in ("and", "or", "min", "max"):
                 work.extend(self._sets(args_x, args_y))
             elif len(args_x) == len(args_y):
                 order = list(args_y)
@@ -304,9 +312,11 @@ class Unifier:
         return False
 
     def _bindable(self, term: Term) -> bool:
-        """A generated parameter may stand for a reference parameter, a product of them, or a constant."""
+        """A generated parameter may stand for a reference parameter, a product of them, a constant, or the
+        size of the grid."""
         terms = self.terms
-        if terms.kind[term] == "fc":
+        leaf = terms.single(term)
+        if terms.kind[term] == "fc" or (leaf is not None and terms.kind[leaf] == "grid"):
             return True
         if not all(terms.kind[s] == "arg" for s in terms.symbols[term]) or terms.kind[term] not in (
             "poly",
@@ -359,7 +369,7 @@ class Unifier:
         return []
 
     def _sets(self, xs: Sequence[Term], ys: Sequence[Term]) -> list[tuple[Term, Term]]:
-        """Conjuncts are paired by the symbols they share that are no parameters."""
+        """Operands whose order means nothing are paired by the symbols they share that are no parameters."""
         terms = self.terms
 
         def mark(term: Term) -> frozenset[Term]:
@@ -398,7 +408,7 @@ class Unifier:
         leftover_x: list[Term] = []
         leftover_y: list[Term] = []
         for key, (xs, ys) in groups.items():
-            if xs and ys:
+            if (xs and ys) or len(xs) > 1 or len(ys) > 1:
                 work.append((self._from(xs), self._from(ys)))
             elif xs and len(key) == 1 and len(xs) == 1:
                 leftover_x.append(key[0])
@@ -454,6 +464,42 @@ class Unifier:
             target.setdefault(leaves[leaf], quotient)
             return True
         return False
+
+
+def _same_dimensions(ref: Effect, gen: Effect) -> list[tuple[Term, Term]]:
+    """Sizes and strides of two views, dimension by dimension, as far as the shapes of the tiles tell which is
+    which: in the order of the array, not of the tile."""
+    if len(ref.shape) != len(ref.extents) or len(gen.shape) != len(gen.extents):
+        return []  # no views
+    dims = _dimensions(_array_order(ref), _array_order(gen))
+    found = [(ref.extents[x], gen.extents[y]) for x, y in dims]
+    if len(ref.strides) == len(ref.shape) and len(gen.strides) == len(gen.shape):
+        found += [(ref.strides[x], gen.strides[y]) for x, y in dims]
+    return found
+
+
+def _array_order(effect: Effect) -> list[tuple[int, int]]:
+    """Dimension and extent of an access through a view, in the order of the array's dimensions."""
+    view = effect.op.one("view")
+    dim_map = () if view is None else getattr(view.type, "dim_map", ())
+    dims = list(enumerate(effect.shape))
+    return sorted(dims, key=lambda dim: dim_map[dim[0]]) if len(dim_map) == len(dims) else dims
+
+
+def _dimensions(ref: list[tuple[int, int]], gen: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Pairs of dimensions: in order, or by their extents where no two are equal; extents of one in order."""
+    found: list[tuple[int, int]] = []
+    for wide in (True, False):
+        left, right = ([dim for dim in each if (dim[1] > 1) == wide] for each in (ref, gen))
+        if [extent for _, extent in left] != [extent for _, extent in right]:
+            if not wide:
+                break
+            left, right = (sorted(each, key=lambda dim: dim[1]) for each in (left, right))
+            extents = [extent for _, extent in left]
+            if extents != [extent for _, extent in right] or len(set(extents)) < len(extents):
+                return []
+        found += [(x, y) for (x, _), (y, _) in zip(left, right, strict=True)]
+    return found
 
 
 def _product_of(terms: Terms, mono: Mono) -> Term:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.terms import Terms
-from tileir_diff.match.effects import block_only
 from tileir_diff.match.explain import explain
 from tileir_diff.match.model import CompareOptions
+from tileir_diff.match.obligations import block_only
 from tileir_diff.match.search import UNKNOWN_GRID, evaluate, refine, search
 from tileir_diff.match.witness import differ
 

@@ -200,7 +200,9 @@ def contractions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: 
     for x, y in factors:
         found.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
     children = blame.walk(*last, ref_op, gen_op, depth + 1)
-    if any(child.structural for child in children) and not _same_op(blame, *last):
+    starts = blame.ops(*last, ref_op, gen_op)
+    here = any(child.structural and _is_at(child, starts) for child in children)
+    if here and not _same_op(blame, *last):
         words = (blame.show(term) for term in last)
         return found + blame.one("accumulator/init", ref_op, gen_op, *words, part="acc", impact="logic")
     return found + children
@@ -210,6 +212,12 @@ def _same_op(blame: Blame, a: Term, b: Term) -> bool:
     """Whether two values are computed by one op, of operands that differ."""
     terms = blame.terms
     return terms.kind[a] == terms.kind[b] == "f" and terms.attr[a][0] == terms.attr[b][0]
+
+
+def _is_at(finding: Finding, ops: tuple[Op, Op]) -> bool:
+    """Whether a finding is about what one of the two ops computes, not about what stands further behind."""
+    sites = finding.difference.reference, finding.difference.generated
+    return any(site is not None and site.op is op for site, op in zip(sites, ops, strict=True))
 
 
 def _accumulation(fast: bool) -> str:

@@ -49,14 +49,15 @@ def outward(terms: Terms, loops: Sequence[Loop], term: Term) -> Term:
     """Replace iteration and carry symbols of the loops around by side-independent terms, innermost first."""
     for loop in reversed(loops):
         mapping = {leaf: form for leaf, form in loop.canonical.items() if leaf >= 0}
-        mapping[loop.iteration] = terms.atom(_depth_iteration(terms, loop.depth))
+        mapping[loop.iteration] = terms.atom(depth_iteration(terms, loop.depth))
         if loop.closed:
             term = substitute_carries(terms, term, loop.closed, {})
         term = substitute_carries(terms, term, mapping, {})
     return term
 
 
-def _depth_iteration(terms: Terms, depth: int) -> Term:
+def depth_iteration(terms: Terms, depth: int) -> Term:
+    """The symbol of the iteration of a loop at this depth, in effects in canonical form."""
     leaf = terms.leaf("it", -1 - depth)
     terms.set_range(leaf, (0, None))
     return leaf

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.match.canonical import CanonicalEffect, aligned, canonical
 from tileir_diff.match.joined import joined
+from tileir_diff.match.obligations import host_obligations
 
 if TYPE_CHECKING:
     from tileir_diff.graph.kernel import Effect, Kernel
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class EffectPair:
-    """Two effects taken as each other's; ``equal`` when they do the same, given ``obligations``."""
+    """Two effects taken as each other's; ``equal`` when they do the same, given ``obligations``.
+
+    Of two that are not equal, what differs is told as it is under the obligations.
+    """
 
     reference: CanonicalEffect
     generated: CanonicalEffect
@@ -69,120 +73,8 @@ def match_effects(
     if sizes is not None:
         for pair in roots[0]:
             if not pair.equal:
-                obligations = host_obligations(reference, pair, sizes, lone_sizes)
-                if obligations is not None:
-                    pair.equal, pair.obligations = True, obligations
+                pair.obligations, pair.equal = host_obligations(reference, pair, sizes, lone_sizes)
     return EffectMatch(*roots, loads[0], (loads[1], loads[2]))
-
-
-def host_obligations(
-    kernel: Kernel, pair: EffectPair, sizes: frozenset[Term], lone_sizes: frozenset[Term]
-) -> tuple[Term, ...] | None:
-    """The predicates under which both effects do the same, if they are about the launch only; else None."""
-    terms = kernel.terms
-    ref, gen = pair.reference, pair.generated
-    if ref.trips != gen.trips or ref.extents != gen.extents or ref.effect.kind != gen.effect.kind:
-        return None
-    if ref.key()[7:] != gen.key()[7:] or ref.effect.element != gen.effect.element:
-        return None
-    ref_atoms, gen_atoms = terms.conjuncts(ref.condition), terms.conjuncts(gen.condition)
-    lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
-    added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
-    unmasked = not any(_has_lane(kernel, x) for x in ref_atoms)
-    assumed: dict[Term, None] = {}
-    for atom in (*lost, *added):
-        rivals = [
-            x for x in (gen_atoms if atom in lost else ref_atoms) if terms.symbols[x] & terms.symbols[atom]
-        ]
-        fine = atom in lost or _is_extent(kernel, atom, sizes)
-        by_block = block_only(kernel, atom) and not any(block_only(kernel, rival) for rival in rivals)
-        if not ((fine and by_block) or (atom in added and unmasked and fine)):
-            return None
-        assumed[atom] = None
-    guards = tuple(dict.fromkeys((*ref_atoms, *gen_atoms)))
-    ref_inner, gen_inner = (dict.fromkeys(_inner_conditions(kernel, side.values)) for side in (ref, gen))
-    for atom in dict.fromkeys((*ref_inner, *gen_inner)):
-        if atom in guards or atom in assumed:
-            continue
-        if block_only(kernel, atom):
-            assumed[atom] = None
-        elif not _is_extent(kernel, atom, sizes):
-            continue
-        elif atom in ref_inner and atom in gen_inner:
-            # both sides mask the load; arrays of one shape make the store's mask imply it
-            if any(_other_size(kernel, guard, atom, sizes) for guard in guards):
-                assumed[atom] = None
-        elif unmasked and (atom in gen_inner or _is_extent(kernel, atom, lone_sizes)):
-            assumed[atom] = None
-    everything = (*guards, *assumed)
-    for a, b in zip(ref.values, gen.values, strict=True):
-        if terms.under(a, everything) != terms.under(b, everything):
-            return None
-    if ref.pointer is None or gen.pointer is None:
-        return tuple(assumed)
-    same = terms.under(ref.pointer, everything) == terms.under(gen.pointer, everything)
-    return tuple(assumed) if same else None
-
-
-def block_only(kernel: Kernel, atom: Term) -> bool:
-    """A condition on block indices and parameters, the same for all lanes and iterations."""
-    terms = kernel.terms
-    kinds = {terms.kind[s] for s in terms.symbols[atom]}
-    return terms.kind[atom] == "le" and "block" in kinds and kinds <= {"block", "arg", "grid"}
-
-
-def _has_lane(kernel: Kernel, atom: Term) -> bool:
-    return any(kernel.terms.kind[s] in ("lane", "bound") for s in kernel.terms.symbols[atom])
-
-
-def _is_extent(kernel: Kernel, atom: Term, sizes: frozenset[Term]) -> bool:
-    """``coordinate < size``: linear, with the size of an array as its only parameter."""
-    terms = kernel.terms
-    if terms.kind[atom] != "le":
-        return False
-    params = [m for m in terms.poly(terms.args[atom][0]) if any(terms.kind[a] == "arg" for a in m)]
-    return len(params) == 1 and len(params[0]) == 1 and params[0][0] in sizes
-
-
-def _other_size(kernel: Kernel, guard: Term, atom: Term, sizes: frozenset[Term]) -> bool:
-    """Both say ``coordinate < size`` of one coordinate, for two arrays."""
-    terms = kernel.terms
-    if terms.kind[guard] != "le" or terms.kind[atom] != "le":
-        return False
-    difference = terms.poly(terms.sub(terms.args[guard][0], terms.args[atom][0]))
-    return len(difference) == 2 and all(len(m) == 1 and m[0] in sizes for m in difference)
-
-
-def _inner_conditions(kernel: Kernel, values: tuple[Term, ...]) -> list[Term]:
-    """Linear conditions of loads inside the values."""
-    terms = kernel.terms
-    found: dict[Term, None] = {}
-    seen: set[Term] = set()
-    work = list(values)
-    while work and len(seen) < 20_000:
-        node = work.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if terms.kind[node] == "ite":
-            for atom in terms.conjuncts(terms.args[node][0]):
-                found[atom] = None
-                found[terms.negate(atom)] = None
-        work.extend(terms.args[node])
-    memory = [node for node in seen if terms.kind[node] == "ite" and _guards_load(kernel, node)]
-    wanted: set[Term] = set()
-    for node in memory:
-        cond, _, _ = terms.args[node]
-        direct = terms.kind[terms.single(terms.args[node][1]) or terms.args[node][1]] == "mem"
-        for atom in terms.conjuncts(cond if direct else terms.negate(cond)):
-            wanted.add(atom)
-    return [atom for atom in found if atom in wanted]
-
-
-def _guards_load(kernel: Kernel, node: Term) -> bool:
-    """A load with a mask, in either order of the branches."""
-    terms = kernel.terms
-    return any(terms.kind[terms.single(arg) or arg] == "mem" for arg in terms.args[node][1:])
 
 
 def _matters(kernel: Kernel, effect: Effect) -> bool:

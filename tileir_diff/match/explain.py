@@ -314,11 +314,9 @@ def _bound_constants(attempt: Attempt, names: dict[Term, str]) -> list[str]:
                 lines.append(f"{title} {name} = {terms.value(term)}")
             elif terms.kind[term] == "fc":
                 lines.append(f"{title} {name} = {floats.show(*terms.attr[term])}")
-            elif kernel is attempt.reference and _is_other(terms, term, index):
+            elif _is_other(terms, term, kernel.side, index):
                 lines.append(f"{title} {name} = {show(terms, term, names)}")
-    lines.extend(
-        f"reference grid.{'xyz'[axis]} = {size}" for axis, size in sorted(attempt.binding.grid.items())
-    )
+    lines.extend(f"grid.{'xyz'[axis]} = {size}" for axis, size in sorted(attempt.binding.grid.items()))
     return lines
 
 
@@ -345,6 +343,11 @@ def _is_launched(terms: Terms, term: Term | None) -> bool:
     return leaf is not None and terms.kind[leaf] == "arg" and terms.attr[leaf][0] == "array"
 
 
-def _is_other(terms: Terms, term: Term, index: int) -> bool:
-    """An integer other than the reference's own parameter ``index``."""
-    return terms.kind[term] == "poly" and term != terms.atom(terms.leaf("arg", 0, index))
+def _is_other(terms: Terms, term: Term, side: int, index: int) -> bool:
+    """An integer that the pairs of arguments do not show: of a generated one, what is no parameter."""
+    if terms.kind[term] != "poly":
+        return False
+    if side == 0:
+        return term != terms.atom(terms.leaf("arg", 0, index))
+    leaf = terms.single(term)
+    return leaf is None or terms.kind[leaf] != "arg"

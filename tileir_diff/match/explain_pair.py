@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.match.blame_loops import bounds, pair_loops, same_start, tiles_by_block
 from tileir_diff.match.blame_masks import mask
 from tileir_diff.match.blame_memory import address, orderings
+from tileir_diff.match.canonical import depth_iteration
 from tileir_diff.match.explain import describe
 
 if TYPE_CHECKING:
@@ -41,12 +42,12 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
     found.extend(orderings(blame, ref.op, gen.op))
     if len(ref.loops) != len(gen.loops):
         found.append(_loop_depth(blame, ref, gen))
-        return found + _where_and_what(blame, ref, gen) if tiles_by_block(blame, ref, gen) else found
+        return found + _where_and_what(blame, pair) if tiles_by_block(blame, ref, gen) else found
     for x, y in zip(ref.loops, gen.loops, strict=True):
         found.extend(finding.difference for finding in pair_loops(blame, x, y, None, 0))
     if any(not same_start(blame, x, y) for x, y in zip(ref.loops, gen.loops, strict=True)):
         return found  # the iterations mean other things
-    found += _where_and_what(blame, ref, gen)
+    found += _where_and_what(blame, pair)
     if not found:
         loops = zip(ref.loops, gen.loops, strict=True)
         found = [finding.difference for x, y in loops for finding in bounds(blame, x, y, 0)]
@@ -82,19 +83,25 @@ def _loop_depth(blame: Blame, ref: Effect, gen: Effect) -> Difference:
 
 def places(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
     """Where two accesses of one shape differ in condition and address."""
-    return _compared(blame, ref, gen)[0]
+    return _compared(blame, ref, gen, ())[0]
 
 
-def _where_and_what(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
-    """Condition, address and values, on lanes that are named alike."""
-    found, values = _compared(blame, ref, gen)
+def _where_and_what(blame: Blame, pair: EffectPair) -> list[Difference]:
+    """Condition, address and values, on lanes that are named alike, under what the host must guarantee."""
+    ref, gen = pair.reference.effect, pair.generated.effect
+    found, values = _compared(blame, ref, gen, _given(blame, pair))
     for a, b in values:
         found.extend(blame.values(a, b, ref.op, gen.op))
     return found
 
 
-def _compared(blame: Blame, ref: Effect, gen: Effect) -> tuple[list[Difference], list[tuple[Term, Term]]]:
-    """What differs in condition and address, and the values that differ, on lanes that are named alike."""
+def _compared(
+    blame: Blame, ref: Effect, gen: Effect, given: tuple[Term, ...]
+) -> tuple[list[Difference], list[tuple[Term, Term]]]:
+    """What differs in condition and address, and the values that differ, on lanes that are named alike.
+
+    ``given``: what holds on both sides anyway.
+    """
     terms = blame.terms
     ref_lanes, gen_lanes = _lane_renaming(blame, ref, gen)
 
@@ -105,8 +112,9 @@ def _compared(blame: Blame, ref: Effect, gen: Effect) -> tuple[list[Difference],
         return blame.rename(terms.subst(term, gen_lanes) if gen_lanes else term)
 
     found: list[Difference] = []
-    ref_condition, gen_condition = ours(_condition(blame, ref)), theirs(_condition(blame, gen))
-    guards = terms.conjuncts(terms.conjunction((ref_condition, gen_condition)))
+    ref_condition = terms.under(ours(_condition(blame, ref)), given)
+    gen_condition = terms.under(theirs(_condition(blame, gen)), given)
+    guards = terms.conjuncts(terms.conjunction((ref_condition, gen_condition, *given)))
     other_array = None not in (ref.base, gen.base) and ref.base != gen.base
     other_tile = _other_tile(blame, ref, gen)
     # another array has other bounds, and the bounds of a view follow its index
@@ -144,6 +152,14 @@ def _tile(blame: Blame, effect: Effect) -> list[tuple[Term, Term]]:
     starts = [blame.rename(terms.subst(coordinate, lanes)) for coordinate in effect.coordinates]
     strides = [blame.rename(stride) for stride in effect.strides]
     return sorted(pair for pair in zip(starts, strides, strict=True) if pair[0] != terms.zero)
+
+
+def _given(blame: Blame, pair: EffectPair) -> tuple[Term, ...]:
+    """The obligations of a pair, over the iterations of the reference's loops."""
+    terms = blame.terms
+    loops = enumerate(pair.reference.effect.loops)
+    iterations = {depth_iteration(terms, depth): terms.atom(loop.iteration) for depth, loop in loops}
+    return tuple(terms.subst(atom, iterations) for atom in pair.obligations)
 
 
 def _condition(blame: Blame, effect: Effect) -> Term:

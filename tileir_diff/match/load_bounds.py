@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame_masks import mask
-from tileir_diff.match.effects import block_only
+from tileir_diff.match.obligations import block_only, tile_indices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,12 +35,13 @@ def load_bounds(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]
         if _same_address(blame.terms, pair):
             lost = _lost(blame.terms, pair)
             if not attempt.one_front_end:
+                tiles = tile_indices(blame.terms, pair)
                 for atom in lost:
-                    if block_only(attempt.reference, atom):
+                    if block_only(attempt.reference, atom, tiles):
                         oblige(atom)
-                lost = [a for a in lost if a not in accepted and not block_only(attempt.reference, a)]
+                lost = [a for a in lost if a not in accepted and not block_only(attempt.reference, a, tiles)]
             if lost:
-                found.append(_unmasked(blame, pair))
+                found.append(_unmasked(blame, pair, lost))
         elif _is_undetermined(blame.terms, gen.pointer) and not _is_undetermined(blame.terms, ref.pointer):
             found.extend(_unpadded(blame, pair))
     return found
@@ -61,10 +62,14 @@ def _lost(terms: Terms, pair: EffectPair) -> list[Term]:
     return [atom for atom in terms.conjuncts(pair.reference.condition) if not terms.implies(guards, atom)]
 
 
-def _unmasked(blame: Blame, pair: EffectPair) -> Difference:
+def _unmasked(blame: Blame, pair: EffectPair, lost: list[Term]) -> Difference:
+    """Two masks, without the parts of the reference's that are the launch's business."""
+    terms = blame.terms
     ref, gen = pair.reference, pair.generated
+    settled = [atom for atom in _lost(terms, pair) if atom not in lost]
+    kept = terms.conjunction(atom for atom in terms.conjuncts(ref.condition) if atom not in settled)
     where = "outside the array" if ref.pointer == gen.pointer else "where the reference reads nothing"
-    difference = mask(blame, ref.condition, gen.condition, ref.effect.op, gen.effect.op)
+    difference = mask(blame, kept, gen.condition, ref.effect.op, gen.effect.op)
     return replace(difference, note=f"reads {where}, whether or not the value is used")
 
 

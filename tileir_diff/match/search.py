@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.graph.evaluate import Evaluator
@@ -15,7 +16,7 @@ from tileir_diff.match.roles import argument_index, array_groups
 from tileir_diff.match.scalars import scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 MAX_CANDIDATES = 6
 MAX_GUESSES = 25
-MAX_OPEN_SCALARS = 3
+MAX_JOINT = 3
+MAX_OPEN_SCALARS = 4
 MAX_ROUNDS = 6
 UNKNOWN_GRID: tuple[int | None, ...] = (None, None, None)
 
@@ -64,13 +66,20 @@ def evaluate(
     gen_grid: Sequence[int | None],
 ) -> Attempt:
     """Evaluate both entries under ``binding``, and match their effects."""
-    ref_grid = [binding.grid.get(axis, size) for axis, size in enumerate(ref_grid)]
+    ref_grid, gen_grid = (
+        [binding.grid.get(axis, size) if size is None else size for axis, size in enumerate(grid)]
+        for grid in (ref_grid, gen_grid)
+    )
 
     def run() -> tuple[Kernel, Kernel]:
         reference = Evaluator(ref_entry, terms, 0, binding.reference, ref_grid)
         generated = Evaluator(gen_entry, terms, 1, binding.generated, gen_grid)
         # one symbol stands for the block's index on both sides
-        reference.blocks = generated.blocks = tuple(map(_larger, ref_grid, gen_grid))
+        larger = enumerate(map(_larger, ref_grid, gen_grid))
+        reference.blocks = generated.blocks = tuple(
+            binding.blocks.get(axis) if size is None else size for axis, size in larger
+        )
+        reference.grids_differ = generated.grids_differ = ref_grid != gen_grid
         # what one side promises about a shared parameter holds on the other side too
         reference.learn_facts()
         generated.learn_facts()
@@ -159,14 +168,51 @@ def _refined(attempt: Attempt, trial: Callable[[Binding], Attempt]) -> Attempt:
             break
         attempt = better
     if not attempt.equal:
-        guesses = (trial(guess) for guess in _guesses(attempt))
-        return next((guess for guess in guesses if guess.equal), attempt)
+        blocks = _busy_blocks(attempt)
+        if blocks:
+            attempt = trial(replace(_copy(attempt.binding), blocks=blocks))
+        return attempt if attempt.equal else _guessed(attempt, trial)
     packed = _contiguous(attempt) if attempt.match.score[2] else None
     if packed is not None:
         better = trial(packed)
         if better.match.score <= attempt.match.score:
             return better
     return attempt
+
+
+def _busy_blocks(attempt: Attempt) -> dict[int, int]:
+    """By axis, how many blocks do anything on either side, as the conditions of all effects say.
+
+    Other blocks may be launched, and take paths that matter to nobody.
+    """
+    if attempt.one_front_end:
+        return {}
+    match = attempt.match
+    pairs = [side for pair in match.pairs for side in (pair.reference, pair.generated)]
+    roots = [*pairs, *match.only_reference, *match.only_generated]
+    found: dict[int, int] = {}
+    for axis in range(3):
+        bounds = [_last_block(attempt.reference.terms, root.condition, axis) for root in roots]
+        known = [bound for bound in bounds if bound is not None]
+        if known and len(known) == len(bounds):
+            found[axis] = max(0, *known) + 1
+    return found
+
+
+def _last_block(terms: Terms, condition: Term, axis: int) -> int | None:
+    """The largest block index for which the condition can hold, as one of its parts says."""
+    block = terms.leaf("block", axis)
+    bounds: list[int] = []
+    for atom in terms.conjuncts(condition):
+        if terms.kind[atom] != "le":
+            continue
+        items = terms.poly(terms.args[atom][0])
+        factor = items.get((block,), 0)
+        rest = terms.sub(terms.args[atom][0], terms.scale(terms.atom(block), factor))
+        low = terms.range(rest)[0]
+        if factor > 0 and low is not None and block not in terms.symbols[rest]:
+            bounds.append(-low // factor)
+    return min(bounds, default=None)
 
 
 def _contiguous(attempt: Attempt) -> Binding | None:
@@ -188,28 +234,97 @@ def _contiguous(attempt: Attempt) -> Binding | None:
     return None if reference == binding.reference else _with_reference(binding, reference)
 
 
-def _guesses(attempt: Attempt) -> list[Binding]:
-    """Scalars of the reference that no generated parameter matches: one of the sizes known already."""
+def _guessed(attempt: Attempt, trial: Callable[[Binding], Attempt]) -> Attempt:
+    """Scalars of the reference that no generated parameter matches: known sizes or strides, or none."""
+    for guess in _joint_guesses(attempt):
+        better = trial(guess)
+        if better.equal:
+            return better
+    tries = MAX_GUESSES
+    for index, candidates in _single_guesses(attempt):
+        best = attempt
+        for term in candidates[:tries]:
+            reference = list(attempt.binding.reference)
+            reference[index] = term
+            guess = trial(_with_reference(attempt.binding, reference))
+            if guess.match.score < best.match.score:
+                best = guess
+        attempt = best
+        tries -= len(candidates)
+        if attempt.equal or tries <= 0:
+            break
+    return attempt
+
+
+def _joint_guesses(attempt: Attempt) -> Iterator[Binding]:
+    """All open scalars at once, where they are few: each one of the sizes and strides of the reference."""
     terms, binding = attempt.reference.terms, attempt.binding
+    scalars = _open_scalars(attempt)
+    known = sorted({term for term in binding.reference if term is not None and terms.value(term) is not None})
+    if not scalars or len(scalars) > MAX_JOINT:
+        return
+    for choice in islice(product(known, repeat=len(scalars)), MAX_GUESSES):
+        reference = list(binding.reference)
+        for index, term in zip(scalars, choice, strict=True):
+            reference[index] = term
+        yield _with_reference(binding, reference)
+
+
+def _single_guesses(attempt: Attempt) -> list[tuple[int, list[Term]]]:
+    """Open scalars, those of no array first, each with what it may be: a constant used alike, or 0."""
+    terms = attempt.reference.terms
+    words = {index: word for index, (_, word, _) in arguments.roles(attempt.reference).items()}
+    bound = [(index, term) for index, term in enumerate(attempt.binding.reference) if term is not None]
+    constants = [(words.get(index), term) for index, term in bound if terms.value(term) is not None]
+    sizes = _view_sizes(attempt)
+    found: list[tuple[int, list[Term]]] = []
+    for index in sorted(_open_scalars(attempt), key=lambda index: (index in words, index)):
+        word = words.get(index)
+        alike = {term for other, term in constants if word is None or other == word}
+        if word != "stride":
+            alike |= sizes
+        found.append((index, sorted(alike if word else alike | {terms.zero})))
+    return found
+
+
+def _view_sizes(attempt: Attempt) -> frozenset[Term]:
+    """The constant sizes of the views of the generated side, and how many elements each has."""
+    terms = attempt.generated.terms
+    found: set[Term] = set()
+    for effect in attempt.generated.effects:
+        sizes = [terms.value(extent) for extent in effect.extents]
+        known = [size for size in sizes if size is not None]
+        if known and len(known) == len(sizes):
+            found.update(terms.const(size) for size in (*known, prod(known)))
+    return frozenset(found)
+
+
+def _open_scalars(attempt: Attempt) -> list[int]:
+    """The integers of the reference that stand for nothing yet and are in what differs; [] where too many."""
+    binding, used = attempt.binding, _unsettled(attempt)
     partners = frozenset(binding.partner.values())
-    used = arguments.used_parameters(attempt.reference)
-    open_scalars = [
+    found = [
         index
         for index, param in enumerate(arguments.parameters(attempt.reference))
-        if binding.reference[index] is None and index not in partners and index in used and is_integer(param)
+        if binding.reference[index] is None
+        and index not in partners
+        and attempt.reference.arguments[index] in used
+        and is_integer(param)
     ]
-    known = sorted({term for term in binding.reference if term is not None and terms.value(term) is not None})
-    if not open_scalars or len(open_scalars) > MAX_OPEN_SCALARS:
-        return []
-    guesses: list[Binding] = []
-    for choice in product(known, repeat=len(open_scalars)):
-        if len(guesses) >= MAX_GUESSES:
-            break
-        reference = list(binding.reference)
-        for index, term in zip(open_scalars, choice, strict=True):
-            reference[index] = term
-        guesses.append(_with_reference(binding, reference))
-    return guesses
+    return found if len(found) <= MAX_OPEN_SCALARS else []
+
+
+def _unsettled(attempt: Attempt) -> frozenset[Term]:
+    """The arguments of the reference that are in what differs."""
+    terms = attempt.reference.terms
+    symbols: set[Term] = set()
+    for pair in (*attempt.match.pairs, *attempt.match.loads):
+        if not pair.equal:
+            ref = pair.reference
+            pointer = () if ref.pointer is None else (ref.pointer,)
+            for term in (*ref.trips, *pointer, ref.condition, *ref.values):
+                symbols |= terms.symbols[term]
+    return frozenset(term for term in attempt.reference.arguments if terms.symbols[term] & symbols)
 
 
 def _with_reference(binding: Binding, reference: list[Term | None]) -> Binding:
@@ -224,6 +339,7 @@ def _copy(binding: Binding) -> Binding:
         dict(binding.how),
         dict(binding.partner),
         dict(binding.grid),
+        dict(binding.blocks),
         binding.straight,
     )
 
@@ -238,7 +354,7 @@ def refine(attempt: Attempt, *, constants_only: bool = False) -> Binding | None:
     unifier = arguments.Unifier(attempt.binding, attempt.reference, attempt.generated)
     for pair in (*attempt.match.loads, *attempt.match.pairs):
         if pair.whole:
-            unifier.effects(pair.reference.effect, pair.generated.effect)
+            unifier.effects(pair)
     if not unifier.gen and not unifier.ref and not unifier.grid:
         return None
     binding = _copy(attempt.binding)

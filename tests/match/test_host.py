@@ -1,0 +1,145 @@
+"""What only the host can guarantee: told as such, also where the kernels differ in something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.match.snippets import PARAMETERS, PROLOGUE, STORE, assert_found, compared, found, kernel
+
+POINTERS = "tile<128xptr<f32>>"
+ROWS = f"""
+%row = cmpi less_than %x, %n, signed : tile<i32> -> tile<i1>
+%row1 = reshape %row : tile<i1> -> tile<1xi1>
+%rows = broadcast %row1 : tile<1xi1> -> tile<128xi1>
+%w128 = muli %x, %m : tile<i32>
+%s1 = reshape %w128 : tile<i32> -> tile<1xi32>
+%sv = broadcast %s1 : tile<1xi32> -> tile<128xi32>
+%so = addi %sv, %lane : tile<128xi32>
+%ra = offset %av, %so : {POINTERS}, tile<128xi32> -> {POINTERS}
+%rb = offset %bv, %so : {POINTERS}, tile<128xi32> -> {POINTERS}
+"""
+"""One row of 128 a block: its addresses `%ra` and `%rb`, and whether it is there, `%rows`."""
+
+
+UNLIKE = "".join(f"%e{n} = xori %i{n % 2}, %i4 : tile<i32>\n" for n in range(9))
+"""Ops that mean nothing, for texts that do not align."""
+
+
+def row(op: str, *, masked: bool, name: str) -> str:
+    mask, padding, type_ = (", %rows", ", %zero", ", tile<128xi1>") if masked else ("", "", "")
+    data = ", tile<128xf32>" if masked else ""
+    return kernel(
+        f"{ROWS}%v, %vt = load_ptr_tko weak %ra{mask}{padding} token=%t : "
+        f"{POINTERS}{type_}{data} -> tile<128xf32>, token\n{op}\n"
+        f"%st = store_ptr_tko weak %rb, %w{mask} token=%t : {POINTERS}, tile<128xf32>{type_} -> token",
+        name=name,
+    )
+
+
+def test_a_guard_on_the_block_is_an_obligation_beside_another_difference() -> None:
+    reference = row("%w = exp %v : tile<128xf32>", masked=True, name="k")
+    generated = row(f"{UNLIKE}%w = tanh %v : tile<128xf32> // here", masked=False, name="_Z1k")
+    assert [each.rule for each in found(reference, generated)] == ["arithmetic/op"]
+    assert_found(reference, generated, "arithmetic/op")
+    assert any("block.x < b.shape0" in line for line in compared(reference, generated).obligations)
+
+
+def test_a_lost_mask_over_lanes_is_told_beside_an_obligation() -> None:
+    both = "%both = andi %rows, %in : tile<128xi1>\n"
+    op = "%w = exp %v : tile<128xf32>"
+    reference = row(f"{both}{op}", masked=True, name="k").replace("%w, %rows", "%w, %both")
+    generated = row(f"{UNLIKE}{op}", masked=False, name="_Z1k")
+    assert [each.rule for each in found(reference, generated)] == ["mask/missing"]
+    first = assert_found(reference, generated, "mask/missing")
+    assert (first.impact, first.expected) == ("bounds", "128*block.x + i0 < b.shape0")
+
+
+# ---- numbers that one side lacks -------------------------------------------------------------------------
+
+SHIFTED = f"""
+%p1 = reshape %p : tile<i32> -> tile<1xi32>
+%pv = broadcast %p1 : tile<1xi32> -> tile<128xi32>
+%so = addi %o, %pv : tile<128xi32>
+%ra = offset %av, %so : {POINTERS}, tile<128xi32> -> {POINTERS}
+%v, %vt = load_ptr_tko weak %ra, %in, %zero token=%t : """
+LOADED = f"{POINTERS}, tile<128xi1>, tile<128xf32> -> tile<128xf32>, token\n"
+PLAIN = "%v, %vt = load_ptr_tko weak %pa, %in, %zero token=%t : "
+
+
+def test_an_offset_that_one_side_lacks_may_be_zero() -> None:
+    store = STORE.replace("%w", "%v")
+    reference = kernel(SHIFTED + LOADED + store, parameters=f"{PARAMETERS}, %p: tile<i32>")
+    generated = kernel(PLAIN + LOADED + store, name="_Z1k")
+    assert [each.rule for each in found(reference, generated)] == []
+    assert "reference p = 0" in compared(reference, generated).obligations
+    assert [each.rule for each in found(generated, reference)] != []
+
+
+# ---- sizes in views --------------------------------------------------------------------------------------
+
+
+def viewed(view: str, tile: str, dim_map: str, index: str, turn: str, name: str) -> str:
+    """`b = a` for a tile of 32 x 64, through views of `a`; what is loaded is brought to 32 x 64 by `turn`."""
+    shape = tile.replace("x", " ").split()
+    partition = f"partition_view<tile=({tile}), {view}{dim_map}>"
+    out = "tensor_view<96x64xf32, strides=[64,1]>"
+    result = f"partition_view<tile=(32x64), {out}>"
+    sizes = "[%n, %m], strides = [%m, 1] : tile<i32> -> " if "?" in view else "[96, 64], strides = [64, 1] : "
+    return (
+        f"entry @{name}({PARAMETERS}) {{\n%t = make_token : token\n"
+        "%x, %y, %z = get_tile_block_id : tile<i32>\n%i0 = constant <i32: 0> : tile<i32>\n"
+        f"%ta = make_tensor_view %a, shape = {sizes}{view}\n%av = make_partition_view %ta : {partition}\n"
+        f"%tb = make_tensor_view %b, shape = [96, 64], strides = [64, 1] : {out}\n"
+        f"%bv = make_partition_view %tb : {result}\n"
+        f"%v, %vt = load_view_tko weak %av[{index}] token = %t : {partition}, tile<i32> -> "
+        f"tile<{'x'.join(shape)}xf32>, token\n{turn}\n"
+        f"%st = store_view_tko weak %w, %bv[%x, %i0] token = %t : tile<32x64xf32>, {result}, tile<i32> "
+        "-> token\nreturn\n}\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["k_entry", "_Z1k"])
+def test_the_sizes_of_a_transposed_view(name: str) -> None:
+    """The dimensions of the two views are in another order, not those of the array."""
+    turned = "%w = permute %v [1, 0] : tile<64x32xf32> -> tile<32x64xf32>"
+    straight = "%w = negf %v : tile<32x64xf32>"
+    dynamic, fixed = "tensor_view<?x?xf32, strides=[?,1]>", "tensor_view<96x64xf32, strides=[64,1]>"
+    reference = viewed(dynamic, "64x32", ", dim_map=[1, 0]", "%i0, %x", turned.replace("%w", "%u"), "k")
+    reference = reference.replace("%st =", "%w = negf %u : tile<32x64xf32>\n%st =")
+    generated = viewed(fixed, "32x64", "", "%x, %i0", straight, name)
+    obligations = compared(reference, generated).obligations
+    assert "reference a.shape1 = 64" in obligations
+    assert [each.rule for each in found(reference, generated)] == []
+
+
+# ---- blocks that do nothing ------------------------------------------------------------------------------
+
+
+def looped(trips: str, name: str) -> str:
+    """Row `x` of 4: adds the first rows of `a`, as many as `trips` says."""
+    body = f"""%i3 = constant <i32: 3> : tile<i32>
+%i512 = constant <i32: 512> : tile<i32>
+%five1 = reshape %i512 : tile<i32> -> tile<1xi32>
+%five = broadcast %five1 : tile<1xi32> -> tile<128xi32>
+%there = cmpi less_than %o, %five, signed : tile<128xi32> -> tile<128xi1>
+{trips}
+%sum = for %i in (%i0 to %trips, step %i1) : tile<i32> iter_values(%acc = %zero) -> (tile<128xf32>) {{
+  %k = muli %i, %i128 : tile<i32>
+  %k1 = reshape %k : tile<i32> -> tile<1xi32>
+  %kv = broadcast %k1 : tile<1xi32> -> tile<128xi32>
+  %l = addi %kv, %lane : tile<128xi32>
+  %pl = offset %av, %l : {POINTERS}, tile<128xi32> -> {POINTERS}
+  %v, %vt = load_ptr_tko weak %pl token=%t : {POINTERS} -> tile<128xf32>, token
+  %w = addf %acc, %v : tile<128xf32>
+  continue %w : tile<128xf32>
+}}
+%st = store_ptr_tko weak %pb, %sum, %there token=%t : {POINTERS}, tile<128xf32>, tile<128xi1> -> token"""
+    return kernel(body, name=name, prologue=PROLOGUE)
+
+
+def test_blocks_that_store_nothing_may_do_anything() -> None:
+    """Blocks from 4 on are masked out on both sides."""
+    reference = looped("%trips = addi %x, %i0 : tile<i32>", "k")
+    clamped = "%i9 = constant <i32: {0}> : tile<i32>\n%trips = mini %x, %i9 signed : tile<i32>"
+    assert [each.rule for each in found(reference, looped(clamped.format(3), "_Z1k"))] == []
+    assert [each.rule for each in found(reference, looped(clamped.format(2), "_Z1k"))] != []

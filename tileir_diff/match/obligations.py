@@ -1,0 +1,140 @@
+"""Conditions that only one side states, and that are the launch's business: the host must guarantee them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tileir_diff.match.canonical import depth_iteration
+
+if TYPE_CHECKING:
+    from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.match.effects import EffectPair
+
+MAX_NODES = 20_000
+
+
+def host_obligations(
+    kernel: Kernel, pair: EffectPair, sizes: frozenset[Term], lone_sizes: frozenset[Term]
+) -> tuple[tuple[Term, ...], bool]:
+    """The predicates about the launch that two effects are compared under, and whether they are equal then.
+
+    ``sizes``: the symbols of sizes of arrays; ``lone_sizes``: those that the generated side has no parameter
+    for.
+    """
+    terms = kernel.terms
+    ref, gen = pair.reference, pair.generated
+    if ref.trips != gen.trips or ref.extents != gen.extents or ref.effect.kind != gen.effect.kind:
+        return (), False
+    same = ref.key()[7:] == gen.key()[7:] and ref.effect.element == gen.effect.element
+    tiles = tile_indices(terms, pair)
+    ref_atoms, gen_atoms = terms.conjuncts(ref.condition), terms.conjuncts(gen.condition)
+    lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
+    added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
+    unmasked = not any(_has_lane(kernel, x) for x in ref_atoms)
+    assumed: dict[Term, None] = {}
+    for atom in (*lost, *added):
+        others = gen_atoms if atom in lost else ref_atoms
+        rivals = [x for x in others if terms.symbols[x] & terms.symbols[atom]]
+        fine = atom in lost or _is_extent(kernel, atom, sizes)
+        by_block = block_only(kernel, atom, tiles)
+        by_block = by_block and not any(block_only(kernel, rival, tiles) for rival in rivals)
+        if (fine and by_block) or (atom in added and unmasked and fine):
+            assumed[atom] = None
+        else:
+            same = False
+    guards = tuple(dict.fromkeys((*ref_atoms, *gen_atoms)))
+    ref_inner, gen_inner = (dict.fromkeys(_inner_conditions(kernel, side.values)) for side in (ref, gen))
+    for atom in dict.fromkeys((*ref_inner, *gen_inner)):
+        if atom in guards or atom in assumed:
+            continue
+        if block_only(kernel, atom, tiles):
+            assumed[atom] = None
+        elif not _is_extent(kernel, atom, sizes):
+            continue
+        elif atom in ref_inner and atom in gen_inner:
+            # both sides mask the load; arrays of one shape make the store's mask imply it
+            if any(_other_size(kernel, guard, atom, sizes) for guard in guards):
+                assumed[atom] = None
+        elif unmasked and (atom in gen_inner or _is_extent(kernel, atom, lone_sizes)):
+            assumed[atom] = None
+    everything = (*guards, *assumed)
+    terms_of = zip((*ref.values, ref.pointer), (*gen.values, gen.pointer), strict=True)
+    for a, b in terms_of:
+        if a is not None and b is not None and terms.under(a, everything) != terms.under(b, everything):
+            same = False
+    # beside another difference only what is about whole blocks: masks over lanes may be what differs
+    return tuple(atom for atom in assumed if same or block_only(kernel, atom, tiles)), same
+
+
+def tile_indices(terms: Terms, pair: EffectPair) -> frozenset[Term]:
+    """The iterations, as canonical effects name them, of loops that go over all tiles on both sides."""
+    ref, gen = pair.reference.effect.loops, pair.generated.effect.loops
+    both = enumerate(zip(ref, gen, strict=False))
+    return frozenset(depth_iteration(terms, depth) for depth, (x, y) in both if x.stride and y.stride)
+
+
+def block_only(kernel: Kernel, atom: Term, tiles: frozenset[Term] = frozenset()) -> bool:
+    """A condition on block indices and parameters, the same for all lanes and iterations.
+
+    ``tiles``: symbols that are indices of tiles, as block indices are.
+    """
+    terms = kernel.terms
+    if terms.kind[atom] != "le":
+        return False
+    kinds = {"block" if s in tiles else terms.kind[s] for s in terms.symbols[atom]}
+    return "block" in kinds and kinds <= {"block", "arg", "grid"}
+
+
+def _has_lane(kernel: Kernel, atom: Term) -> bool:
+    return any(kernel.terms.kind[s] in ("lane", "bound") for s in kernel.terms.symbols[atom])
+
+
+def _is_extent(kernel: Kernel, atom: Term, sizes: frozenset[Term]) -> bool:
+    """``coordinate < size``: linear, with the size of an array as its only parameter."""
+    terms = kernel.terms
+    if terms.kind[atom] != "le":
+        return False
+    params = [m for m in terms.poly(terms.args[atom][0]) if any(terms.kind[a] == "arg" for a in m)]
+    return len(params) == 1 and len(params[0]) == 1 and params[0][0] in sizes
+
+
+def _other_size(kernel: Kernel, guard: Term, atom: Term, sizes: frozenset[Term]) -> bool:
+    """Both say ``coordinate < size`` of one coordinate, for two arrays."""
+    terms = kernel.terms
+    if terms.kind[guard] != "le" or terms.kind[atom] != "le":
+        return False
+    difference = terms.poly(terms.sub(terms.args[guard][0], terms.args[atom][0]))
+    return len(difference) == 2 and all(len(m) == 1 and m[0] in sizes for m in difference)
+
+
+def _inner_conditions(kernel: Kernel, values: tuple[Term, ...]) -> list[Term]:
+    """Linear conditions of loads inside the values."""
+    terms = kernel.terms
+    found: dict[Term, None] = {}
+    seen: set[Term] = set()
+    work = list(values)
+    while work and len(seen) < MAX_NODES:
+        node = work.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if terms.kind[node] == "ite":
+            for atom in terms.conjuncts(terms.args[node][0]):
+                found[atom] = None
+                found[terms.negate(atom)] = None
+        work.extend(terms.args[node])
+    memory = [node for node in seen if terms.kind[node] == "ite" and _guards_load(kernel, node)]
+    wanted: set[Term] = set()
+    for node in memory:
+        cond, _, _ = terms.args[node]
+        direct = terms.kind[terms.single(terms.args[node][1]) or terms.args[node][1]] == "mem"
+        for atom in terms.conjuncts(cond if direct else terms.negate(cond)):
+            wanted.add(atom)
+    return [atom for atom in found if atom in wanted]
+
+
+def _guards_load(kernel: Kernel, node: Term) -> bool:
+    """A load with a mask, in either order of the branches."""
+    terms = kernel.terms
+    return any(terms.kind[terms.single(arg) or arg] == "mem" for arg in terms.args[node][1:])

@@ -115,3 +115,8 @@ def test_a_default_against_an_architecture() -> None:
     two, one = load("sm_100 = {latency = 4}, sm_120 = {latency = 7}"), load("default = {latency = 4}")
     assert_found(two, one, "latency-hint/changed")
     assert_found(one, two, "latency-hint/changed")
+
+
+def test_every_hint_of_an_entry_is_told() -> None:
+    more = entry("default = {num_cta_in_cga = 2, occupancy = 4}")
+    assert [each.rule for each in found(entry("default = {}"), more)] == ["entry-hint/extra"] * 2

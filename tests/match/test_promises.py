@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tests.match.snippets import assert_equal, assert_found, compared, found, kernel
+from tileir_diff.match.launch import ArgValue, Launch, SideLaunch
+from tileir_diff.match.model import CompareOptions
 
 PARAMETERS = "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %n: tile<i32>, %m: tile<i32>"
 HERE = " // here"
@@ -77,6 +79,28 @@ def test_a_launcher_that_specialises_makes_it_an_obligation() -> None:
     result = compared(promised(), generated)
     assert found(promised(), generated) == []
     assert any("multiple of 8" in line for line in result.obligations)
+
+
+def test_the_launcher_of_both_sides_states_alike() -> None:
+    """Two dumps of one front end: what only one of them promises is a difference."""
+    reference = promised(divisible(4, "n", "i32"), size="dn", name="copy_entry")
+    generated = promised(divisible(8, "n", "i32", HERE), size="dn", name="copy_entry")
+    assert assert_found(reference, generated, "divisibility/stronger").impact == "assume"
+
+
+def test_a_promise_that_is_lost_where_the_launch_fixes_the_value() -> None:
+    """The compiler does not know the launch."""
+    arrays = ArgValue("ptr", "a"), ArgValue("ptr", "b")
+    side = SideLaunch(None, (1, 1, 1), (*arrays, ArgValue("i32", 64), ArgValue("i32", 64)))
+    options = CompareOptions(launch=Launch(side, side, "launch.json"))
+    reference = promised(divisible(16, "n", "i32"), size="dn")
+    for weaker, rule in (
+        (promised(), "divisibility/missing"),
+        (promised(divisible(8, "n", "i32"), size="dn"), "divisibility/weaker"),
+    ):
+        assert assert_found(reference, weaker, rule, options=options).impact == "hint"
+        assert found(weaker, reference, options) == []
+    assert_equal(reference, reference, options)
 
 
 def test_a_false_promise_about_a_constant() -> None:

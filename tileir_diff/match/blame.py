@@ -150,14 +150,15 @@ class Blame:
 
 
 def first_of(differences: Iterable[Difference]) -> list[Difference]:
-    """One finding per rule and place."""
-    seen: set[tuple[str, int | None, int | None]] = set()
+    """One finding per rule and place; of hints, which are many at one place, one per hint."""
+    seen: set[tuple[object, ...]] = set()
     kept: list[Difference] = []
     for difference in differences:
         key = (
             difference.rule,
             id(difference.reference.op) if difference.reference else None,
             id(difference.generated.op) if difference.generated else None,
+            difference.expected if difference.rule.split("/")[0].endswith("-hint") else None,
         )
         if key not in seen:
             seen.add(key)

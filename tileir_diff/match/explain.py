@@ -67,8 +67,13 @@ def explain(attempt: Attempt) -> EntryResult:
     found.extend(view_sizes(blame, attempt))
     found.extend(alignments(blame, attempt))
     found.extend(_hints(blame, attempt))
-    specialises = front_end(generated) == "cuTile Rust"
-    promises, obligations = compare_promises(reference, generated, blame.make, specialises, blame.settled)
+    specialises = front_end(generated) == "cuTile Rust" and not attempt.one_front_end
+    # what cuTile Rust's launcher derives from the launch, no other front end is expected to state
+    derived = front_end(reference) == "cuTile Rust" and not attempt.one_front_end
+    partner = {} if derived else attempt.binding.partner
+    promises, obligations = compare_promises(
+        reference, generated, blame.make, specialises, blame.settled, partner
+    )
     result.differences = first_of([*found, *promises])
     result.obligations.extend(_bound_constants(attempt, names))
     result.obligations.extend(_unsigned_bounds(blame, attempt))

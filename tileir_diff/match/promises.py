@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import gcd
+from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.match.canonical import outward
 from tileir_diff.match.model import Difference
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tileir_diff.graph.kernel import Kernel, Promise
     from tileir_diff.graph.terms import Term, Terms
 
@@ -63,12 +65,18 @@ def element_bytes(value: Any) -> int | None:
 
 
 def compare_promises(
-    reference: Kernel, generated: Kernel, make: Make, specialised: bool, settled: frozenset[int]
+    reference: Kernel,
+    generated: Kernel,
+    make: Make,
+    specialised: bool,
+    settled: frozenset[int],
+    partner: Mapping[int, int],
 ) -> tuple[list[Difference], list[str]]:
     """Differences, and obligations on the host.
 
     ``settled``: ops (by id) that need no comparison. ``specialised``: the generated front end's launcher
-    derives divisibility of arguments from the launch itself.
+    derives divisibility of arguments from the launch itself, and the reference's states less. ``partner``:
+    the reference's parameter for each generated one.
     """
     differences: list[Difference] = []
     obligations: dict[str, None] = {}
@@ -91,11 +99,16 @@ def compare_promises(
     for promise in reference.promises:
         if id(promise.op) in settled:
             continue
-        key = (promise.term if isinstance(promise.term, int) else id(promise.term), str(promise.assumption))
+        fixed = isinstance(promise.term, int) and reference.terms.value(promise.term) is not None
+        term = promise.term if isinstance(promise.term, int) else id(promise.term)
+        key = (term, str(promise.assumption), promise.argument if fixed else None)
         if key in seen:
             continue
         seen.add(key)
-        differences.extend(_weaker(generated, promise, gen_facts, make))
+        if fixed:
+            differences.extend(_weaker_of_argument(generated, promise, partner, make))
+        else:
+            differences.extend(_weaker(generated, promise, gen_facts, make))
     return differences, list(obligations)
 
 
@@ -378,6 +391,28 @@ def _stronger_bound(
             part="assumption",
         )
     ]
+
+
+def _weaker_of_argument(
+    generated: Kernel, promise: Promise, partner: Mapping[int, int], make: Make
+) -> list[Difference]:
+    """A divisor of a parameter whose value the launch fixes: the compiler knows it from the promise alone."""
+    if promise.argument is None or type(promise.assumption).__name__ != "DivBy":
+        return []
+    own = [index for index, other in sorted(partner.items()) if other == promise.argument]
+    stated = [
+        other
+        for other in generated.promises
+        if other.argument in own and type(other.assumption).__name__ == "DivBy"
+    ]
+    known = lcm(*(other.assumption.divisor for other in stated))
+    divisor = promise.assumption.divisor
+    if not own or known % divisor == 0:
+        return []
+    words = f"div_by<{divisor}>", f"div_by<{known}>" if stated else "no promise"
+    rule, status = ("divisibility/weaker", "DIFFERS") if stated else ("divisibility/missing", "MISSING")
+    op = stated[0].op if stated else None
+    return [make(rule, promise.op, op, *words, part="assumption", status=status)]
 
 
 def _weaker(generated: Kernel, promise: Promise, facts: Facts, make: Make) -> list[Difference]:

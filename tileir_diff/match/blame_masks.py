@@ -144,8 +144,11 @@ def _one_mask(
     return found + deeper
 
 
-def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Difference:
-    """Two unequal conditions of one memory op: what is lost, added or other."""
+def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bool = True) -> Difference:
+    """Two unequal conditions of one memory op: what is lost, added or other.
+
+    ``promises``: whether a promise to stay inside of the view may explain it.
+    """
     terms = blame.terms
     read = specific(blame, a, b)
     if read is not None:
@@ -156,7 +159,7 @@ def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Difference:
     lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
     added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
     only = "lost" if lost and not added else "added" if added and not lost else ""
-    promised = _promised(ref_op), _promised(gen_op)
+    promised = (_promised(ref_op), _promised(gen_op)) if promises else (False, False)
     if only == "lost" and promised == (False, True):
         words = _all(blame, lost), "promised in bounds"
         return blame.make("bounds/inbounds", ref_op, gen_op, *words, part="inbounds")

@@ -31,6 +31,9 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
     if ref.kind == "print" and ref.op.get("format") != gen.op.get("format"):
         words = str(ref.op.get("format")), str(gen.op.get("format"))
         found.append(blame.make("debug-op/changed", ref.op, gen.op, *words))
+    if ref.kind == "assert" and ref.op.get("message") != gen.op.get("message"):
+        words = str(ref.op.get("message")), str(gen.op.get("message"))
+        found.append(blame.make("runtime-check/changed", ref.op, gen.op, *words, impact="none"))
     if ref.element != gen.element:
         found.append(blame.make("element-type/changed", ref.op, gen.op, ref.element, gen.element))
     if pair.reference.extents != pair.generated.extents:
@@ -60,13 +63,9 @@ def _different_effect(blame: Blame, pair: EffectPair) -> Difference | None:
     if ref.kind != gen.kind:
         rule = "atomic/extra" if ref.kind == "store" else "atomic/missing"
         return blame.make(rule, ref.op, gen.op, describe(ref), describe(gen))
-    if ref.kind == "assert":
-        if pair.reference.values != pair.generated.values:
-            words = (blame.show(side.values[0]) for side in (pair.reference, pair.generated))
-            return blame.make("runtime-check/changed", ref.op, gen.op, *words)
-        if ref.op.get("message") != gen.op.get("message"):
-            words = (str(op.get("message")) for op in (ref.op, gen.op))
-            return blame.make("runtime-check/changed", ref.op, gen.op, *words, impact="none")
+    if ref.kind == "assert" and pair.reference.values != pair.generated.values:
+        words = (blame.show(side.values[0]) for side in (pair.reference, pair.generated))
+        return blame.make("runtime-check/changed", ref.op, gen.op, *words)
     return None
 
 
@@ -119,6 +118,10 @@ def _compared(
     other_tile = _other_tile(blame, ref, gen)
     # another array has other bounds, and the bounds of a view follow its index
     if ref_condition != gen_condition and not other_array and not other_tile:
+        ref_guard, gen_guard = ours(ref.guard), theirs(gen.guard)
+        if ref_guard != gen_guard and ref.op.get("inbounds") != gen.op.get("inbounds"):
+            # a promise about the view says nothing of the branches around the access
+            found.append(mask(blame, ref_guard, gen_guard, ref.op, gen.op, promises=False))
         found.append(mask(blame, ref_condition, gen_condition, ref.op, gen.op))
     if ref.pointer is not None and gen.pointer is not None:
         a, b = ours(ref.pointer), theirs(gen.pointer)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SCALE = ("none", "hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
 MAX_PLACED = 3
+MUTE = frozenset({"print_tko", "assert"})
 
 
 def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> list[Difference] | None:
@@ -24,16 +25,14 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
     """
     _pair_loops(blame, alignment)
     harmful = [item for item in alignment.local if _matters(blame, item)]
-    if not harmful:
-        return None
     if any(item.what in ("missing", "extra") and _acts(item.reference or item.generated) for item in harmful):
         # what only feeds a lost access, check or loop goes with it
         harmful = [
             i for i in harmful if i.what not in ("missing", "extra") or _acts(i.reference or i.generated)
         ]
     harmful = _inserted(_renumbered(_moved(harmful)))
-    if len(harmful) > MAX_PLACED:
-        return None  # not one edit: the values explain it better
+    if all(_is_mute(item) for item in harmful) or len(harmful) > MAX_PLACED:
+        return None  # no edit that could change a value, or not one edit: the values explain it better
     found: list[Difference] = []
     stated = [difference.impact for difference in differences]
     worst = (
@@ -43,6 +42,8 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
         rule = rule_of(item, differences)
         expected, actual = _words(blame, item)
         impact = worst  # the values know better what it does
+        if worst == "none" and not _is_told(item, differences):
+            impact = None  # that was said of another op
         part = item.name if item.what in ("attribute", "operand") else None
         lost = (
             item.what == "operand"
@@ -69,6 +70,17 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
             )
         )
     return _one_a_line(found)
+
+
+def _is_mute(item: Local) -> bool:
+    """An op that nothing computes with: it cannot be why values differ."""
+    return all(op is None or op.short in MUTE for op in (item.reference, item.generated))
+
+
+def _is_told(item: Local, differences: list[Difference]) -> bool:
+    """Whether one of the findings is about the op itself."""
+    sites = (site for each in differences for site in (each.reference, each.generated) if site is not None)
+    return any(site.op is item.reference or site.op is item.generated for site in sites)
 
 
 def _renumbered(harmful: list[Local]) -> list[Local]:

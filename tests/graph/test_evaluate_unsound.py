@@ -375,3 +375,46 @@ def test_a_sum_compared_with_its_own_part_is_said_to_stay_in_its_type() -> None:
     assert not any(
         "compared" in line for line in compared(kernel(flat + rest), kernel(flat + rest)).assumptions
     )
+
+
+def test_an_atomic_in_a_loop_gives_another_value_in_each_iteration() -> None:
+    """Steps that sum up are no multiple of one step; `%q` moves by what the atomic gave."""
+    head = "%i8 = constant <i32: 8> : tile<i32>\n"
+    taken = (
+        "%d, %dt = atomic_rmw_tko relaxed device %c, add, %i1 token=%t : "
+        "tile<ptr<i32>>, tile<i32> -> tile<i32>, token\n"
+    )
+    store = "%s = store_ptr_tko weak %{}, %i token=%t : tile<ptr<i32>>, tile<i32> -> token\n"
+    summed = kernel(
+        f"{head}%e = for %i in (%i0 to %i8, step %i1) : tile<i32> iter_values(%p = %d0) -> (tile<ptr<i32>>)"
+        f" {{\n{taken}{store.format('p')}"
+        "%q = offset %p, %d : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>\ncontinue %q : tile<ptr<i32>>\n}",
+        parameters=f"%d0: tile<ptr<i32>>, {KEYS}",
+    )
+    multiplied = kernel(
+        f"{head}for %i in (%i0 to %i8, step %i1) : tile<i32> {{\n{taken}"
+        "%il = exti %i signed : tile<i32> -> tile<i64>\n%dl = exti %d signed : tile<i32> -> tile<i64>\n"
+        "%by = muli %il, %dl : tile<i64>\n"
+        f"%q = offset %d0, %by : tile<ptr<i32>>, tile<i64> -> tile<ptr<i32>>\n{store.format('q')}}}",
+        parameters=f"%d0: tile<ptr<i32>>, {KEYS}",
+    )
+    told_apart(summed, multiplied)
+
+
+def test_what_two_loads_leave_in_masked_lanes_is_not_the_same() -> None:
+    """The lanes outside the mask are stored: a difference of two loads is no zero there."""
+    flags = "tile<128xi1>"
+    unpadded = f"token=%t : tile<128xptr<i32>>, {flags} -> {V}, token\n"
+    loads = (
+        f"{splat('one1', 1)}%pn = offset %pc, %one1 : tile<128xptr<i32>>, {V} -> tile<128xptr<i32>>\n"
+        f"%u, %ut = load_ptr_tko weak %pc, %in {unpadded}%w, %wt = load_ptr_tko weak %pn, %in {unpadded}"
+        f"%yes = constant <i1: true> : {flags}\n%out = xori %in, %yes : {flags}\n"
+    )
+    outside = f"%s = store_ptr_tko weak %pc, %r, %out token=%t : tile<128xptr<i32>>, {V}, {flags} -> token"
+    difference, nothing = (
+        kernel(f"{KEY}{loads}{line}\n{outside}", parameters=KEYS)
+        for line in (f"%r = subi %u, %w : {V}", f"%r = constant <i32: 0> : {V}")
+    )
+    assert any(each.impact in ("logic", "bounds") for each in found(difference, nothing))
+    assert any(each.impact in ("logic", "bounds") for each in found(nothing, difference))
+    assert_equal(difference, difference)

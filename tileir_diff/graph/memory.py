@@ -101,7 +101,8 @@ def _loaded(ev: Evaluator, op: TileOp, pointer: Term, mask: Term, padding: Term 
     if mask == terms.true:
         return loaded
     if padding is None:
-        padding = ev.as_sort(terms.node("undefined", (element_name(result),)), result)
+        # two loads leave different things in their lanes: one node for all would cancel in a difference
+        padding = ev.as_sort(terms.node("undefined", (element_name(result),), (memory,)), result)
     return terms.ite(mask, loaded, padding, sort_of(result))
 
 
@@ -209,7 +210,9 @@ def atomic(ev: Evaluator, op: TileOp) -> None:
     fields = _through_pointers(ev, op, "pointers", result)
     values = tuple([ev.operand(op, name) for name in groups])
     attr = (op.short, op.get("mode"), _epoch(ev, fields["base"]), str(result.type))
-    node = ev.terms.node("atomic", attr, (fields["pointer"], fields["mask"], *values))
+    # it writes what it reads, so each iteration has a value of its own
+    moments = [ev.terms.atom(loop.iteration) for loop in ev.loops]
+    node = ev.terms.node("atomic", attr, (fields["pointer"], fields["mask"], *values, *moments))
     _bound(ev.terms, node, result)
     ev.set_node(op, node)
     _write(ev, kind, op, fields, values)

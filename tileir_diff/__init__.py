@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tileir_diff.api import diff, op_graph
     from tileir_diff.bytecode import assemble
+    from tileir_diff.equivalence.interpret import interpret
     from tileir_diff.errors import InputError
     from tileir_diff.report.model import Report
     from tileir_diff.verdict.config import Waiver
 
 __version__ = "0.1.0"
 
-__all__ = ["InputError", "Report", "Waiver", "__version__", "assemble", "diff", "op_graph"]
+__all__ = [
+    "InputError",
+    "Report",
+    "Waiver",
+    "__version__",
+    "assemble",
+    "diff",
+    "interpret",
+    "op_graph",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -26,6 +36,10 @@ def __getattr__(name: str) -> object:
         from tileir_diff.bytecode import assemble
 
         return assemble
+    if name == "interpret":
+        from tileir_diff.equivalence.interpret import interpret
+
+        return interpret
     if name == "Report":
         from tileir_diff.report.model import Report
 

@@ -66,7 +66,7 @@ def app() -> None:
 
 
 def _register() -> None:
-    from tileir_diff.cli import assemble, diff, inspect, rules
+    from tileir_diff.cli import assemble, diff, inspect, rules, run
 
     for command in (
         diff.diff,
@@ -77,6 +77,7 @@ def _register() -> None:
         rules.explain,
         rules.rules,
         rules.completion,
+        run.run,
     ):
         app.add_command(command)
 

@@ -1,0 +1,160 @@
+"""`tileir-diff run`: one kernel, on the CPU."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tileir_diff.cli.diff import DEBUG
+from tileir_diff.cli.output import PATH, complain, emit
+from tileir_diff.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tileir_diff.equivalence.model import Run
+
+SHOW_AFTER = 2.0
+"""Seconds after which a run shows its progress."""
+
+
+@click.command()
+@click.argument("dump", type=PATH)
+@click.option("--grid", metavar="X[,Y[,Z]]", help="Number of blocks.")
+@click.option(
+    "--arg", "arguments", multiple=True, metavar="NAME=VALUE",
+    help="A parameter's value: FILE.npy, null, a number; zeros:4x2, or ones, random, empty (never written).",
+)  # fmt: skip
+@click.option("--launch", metavar="FILE", help="Launch file: grid and scalars of its reference side.")
+@click.option("-o", "--output", metavar="FOLDER", help="Write each array that changed there, as NAME.npy.")
+@click.option("--entry", metavar="NAME", help="The kernel, where the dump holds several.")
+@click.option("--trace", metavar="LINE[,LINE...]", help="Show the values of these lines of the dump.")
+@click.option("--trace-block", metavar="X[,Y[,Z]]", default="0", show_default=True, help="In this block.")
+@click.option("--memory", type=click.IntRange(1), default=256, show_default=True, help="MiB for values.")
+@click.option("--seconds", type=click.FloatRange(0), help="Stop after so long.")
+@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.pass_context
+def run(ctx: click.Context, dump: str, format_: str, **options: Any) -> None:
+    """Run a kernel on the CPU, and check what compilers only trust. Needs torch.
+
+    Exit status: 0 nothing went wrong, 1 something did (promises, bounds, races, undetermined values, ...),
+    2 an input cannot be read.
+    """
+    try:
+        result, written = _run(dump, **options)
+        emit(_report(result, dump, written, format_), None)
+    except InputError as error:
+        complain(error)
+        ctx.exit(2)
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        text = f"internal error, {type(error).__name__}: {error}; set {DEBUG}=1 for where, and report it"
+        complain(InputError(" ".join(text.split()), dump))
+        ctx.exit(2)
+    ctx.exit(1 if result.errors or not result.complete else 0)
+
+
+def _run(
+    dump: str,
+    grid: str | None,
+    arguments: tuple[str, ...],
+    launch: str | None,
+    output: str | None,
+    entry: str | None,
+    trace: str | None,
+    trace_block: str,
+    memory: int,
+    seconds: float | None,
+) -> tuple[Run, list[str]]:
+    from tileir_diff.api import load
+    from tileir_diff.equivalence.files import read_arguments, write_array
+    from tileir_diff.equivalence.interpret import choose_entry, interpret
+    from tileir_diff.equivalence.model import Limits
+
+    module, loaded = load(dump, "source")
+    chosen = choose_entry(module, entry, loaded.path)
+    known_grid, scalars = _launch(launch, len(chosen.regions[0].block.args))
+    sizes = _sizes(grid, "--grid") if grid is not None else known_grid
+    if sizes is None:
+        raise InputError("how many blocks? Give --grid X,Y,Z", "--grid")
+    values = read_arguments(chosen, arguments, scalars)
+    progress = _Progress() if sys.stderr.isatty() else None
+    result = interpret(
+        module,
+        values,
+        grid=sizes,
+        entry=entry,
+        trace=_sizes(trace, "--trace") if trace is not None else (),
+        trace_block=_sizes(trace_block, "--trace-block"),
+        limits=Limits(memory=memory << 20, seconds=seconds),
+        progress=progress,
+    )
+    if progress is not None:
+        progress.close()
+    written: list[str] = []
+    names = [str(each.name_hint or at) for at, each in enumerate(chosen.regions[0].block.args)]
+    for name in result.changed if output is not None else ():
+        written.append(write_array(output or "", name, values[names.index(name)]))
+    return result, written
+
+
+def _report(result: Run, path: str, written: list[str], format_: str) -> str:
+    from tileir_diff.equivalence.text import run_data, run_text
+
+    if format_ == "text":
+        return run_text(result, path, written)
+    import json
+
+    return json.dumps(run_data(result, path, written), indent=2, ensure_ascii=False) + "\n"
+
+
+def _sizes(text: str, option: str) -> list[int]:
+    try:
+        return [int(each) for each in text.split(",")]
+    except ValueError:
+        raise InputError(f"'{text}' is no list of numbers such as 4,2", option) from None
+
+
+def _launch(path: str | None, count: int) -> tuple[list[int] | None, list[Any | None] | None]:
+    """The grid and the scalars of a launch file. Raises InputError."""
+    if path is None:
+        return None, None
+    from tileir_diff.match.launch import parse_launch
+
+    facts = parse_launch([path])
+    if facts is None:
+        return None, None
+    side = facts.reference
+    grid = [size for size in side.grid if size is not None]
+    if side.args is None:
+        return grid or None, None
+    if len(side.args) != count:
+        raise InputError(f"it has {len(side.args)} values, the kernel {count} parameters", path)
+    return grid or None, [None if each is None or each.is_pointer else each.value for each in side.args]
+
+
+class _Progress:
+    """A bar on standard error, once a run takes long."""
+
+    def __init__(self) -> None:
+        import time
+
+        self._clock: Callable[[], float] = time.monotonic
+        self._start = self._clock()
+        self._shown = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._clock() - self._start < SHOW_AFTER and not self._shown:
+            return
+        self._shown = True
+        width = 40 * done // total
+        sys.stderr.write(f"\r[{'#' * width}{'.' * (40 - width)}] {done} of {total} blocks")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        if self._shown:
+            sys.stderr.write("\n")

@@ -123,6 +123,7 @@ CASES = [
     Case("loop/missing", "for", "for", "", "MISSING"),
     Case("loop/step", "for", "7", "4"),
     Case("loop/step", "for", "%c8: 8", "%c16: 16"),
+    Case("loop/step", "for", "shared by the blocks along x", "run by every block"),
     Case("loop/trip-count", "for", "7", "6"),
     Case("loop/trip-count", "loop", "counted", "until a condition"),
     Case("mask/changed", "load_ptr_tko", "i0 <= 999", "i0 <= 1000"),

@@ -109,6 +109,8 @@ def over_tiles(ev: Evaluator, body: Body) -> None:
         return
     grid = loop.step
     block = terms.leaf("block", axis)
+    if block in terms.symbols[loop.upper]:
+        return
     at_first: dict[Term, Term] = {loop.iteration: terms.zero}
     onward = {block: terms.add(terms.atom(block), terms.mul(grid, terms.atom(loop.iteration)))}
     for term in body.terms_inside():
@@ -120,5 +122,5 @@ def over_tiles(ev: Evaluator, body: Body) -> None:
     bound_iteration(terms, tile, loop.upper)
     body.substitute(at_first)
     body.substitute({block: terms.atom(tile)})
-    loop.iteration, loop.stride = tile, loop.step
+    loop.iteration, loop.stride, loop.shared = tile, loop.step, axis
     loop.lower, loop.step, loop.trip = terms.zero, terms.one, loop.upper

@@ -83,7 +83,7 @@ class Evaluator:
                 term if isinstance(param.type, Tile) else self._view_parameter(param.type, index)
             )
         self.grid: tuple[int | None, ...] = tuple(grid) if grid is not None else (None, None, None)
-        self.blocks = self.grid
+        self.kernel.grid = self.blocks = self.grid
         self.grids_differ = False
         self.loops: tuple[Loop, ...] = ()
         self.guard = terms.true

@@ -36,6 +36,7 @@ class Carry:
 class Loop:
     """One ``for`` or ``loop``. Terms inside refer to ``iteration`` (0, 1, ..) and to the carry leaves.
 
+    shared      the axis of the grid whose blocks share the iterations, where the loop is one over all tiles
     stride      the step as written, where the loop was one over the grid and is taken as one over all tiles
     exit        for ``loop``: the predicate, over carries and iteration, under which an iteration leaves it
     closed      carry leaves that have a closed form in ``iteration``
@@ -52,6 +53,7 @@ class Loop:
         "iteration",
         "lower",
         "op",
+        "shared",
         "step",
         "stride",
         "trip",
@@ -70,6 +72,7 @@ class Loop:
         self.step = step
         self.trip = trip
         self.upper: Term | None = None
+        self.shared: int | None = None
         self.stride: Term | None = None
         self.carries: list[Carry] = []
         self.exit: Term | None = None
@@ -202,6 +205,7 @@ class Promise:
 class Kernel:
     """One evaluated entry.
 
+    grid            number of blocks by axis; None: unknown
     values          what each value of the dump is: a term, a ``View``, a token (orders of effects), or None
     assumptions     what was taken for granted, as sentences in the order of their first use
     not_modelled    ops that equal only themselves
@@ -216,6 +220,7 @@ class Kernel:
         "assumptions",
         "effects",
         "entry",
+        "grid",
         "loop_results",
         "loops",
         "merges",
@@ -235,6 +240,7 @@ class Kernel:
         self.side = side
         self.terms = terms
         self.arguments = arguments
+        self.grid: tuple[int | None, ...] = (None, None, None)
         self.effects: list[Effect] = []
         self.loops: list[Loop] = []
         self.values: dict[SSAValue, Any] = {}

@@ -15,6 +15,7 @@ from tileir_diff.match.load_bounds import load_bounds
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
 from tileir_diff.match.promises import compare_promises
+from tileir_diff.match.repeats import shared_loops
 from tileir_diff.match.same_cause import one_cause
 from tileir_diff.match.search import front_end
 from tileir_diff.match.sites import defining_op, is_used, site
@@ -61,6 +62,7 @@ def explain(attempt: Attempt) -> EntryResult:
     bounds = load_bounds(blame, attempt, lambda atom: _oblige(blame, atom, result))
     found = [*_unequal(blame, attempt), *_lone(blame, attempt), *bounds]
     found = _one_mask(one_cause(blame, _placed(blame, attempt, _root_causes(first_of(found)))))
+    found.extend(shared_loops(blame, attempt))
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
     found.extend(_dead_loads(blame, attempt))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.match.model import Difference, Site
+from tileir_diff.match.repeats import AXES, counts, shared_axes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tileir_diff.graph.kernel import Kernel
     from tileir_diff.match.search import Attempt
-
-AXES = "xyz"
 
 
 def grid_sizes(
@@ -23,8 +22,8 @@ def grid_sizes(
     A kernel that loops over all tiles in steps of the grid does the same in every grid.
     """
     for axis, (expected, actual) in enumerate(zip(reference, generated, strict=True)):
-        if expected is None or actual is None or expected == actual or 1 in (expected, actual):
-            continue  # an axis of size 1 is a constant index: what differs shows where it is used
+        if expected is None or actual is None or expected == actual:
+            continue
         larger = attempt.reference if expected > actual else attempt.generated
         if _busy_beyond(larger, axis, min(expected, actual)):
             ref, gen = (Site(kernel.entry, kernel.name) for kernel in (attempt.reference, attempt.generated))
@@ -33,7 +32,10 @@ def grid_sizes(
 
 
 def _busy_beyond(kernel: Kernel, axis: int, size: int) -> bool:
-    """Whether a block of index ``size`` or more reaches an effect on memory that depends on the index."""
+    """Whether a block of index ``size`` or more does something on memory that the others have not done.
+
+    An index of which there is one is a constant on the other side: what differs shows where it is used.
+    """
     terms = kernel.terms
     block = terms.leaf("block", axis)
     further = terms.leaf("block", axis, "further")
@@ -42,8 +44,10 @@ def _busy_beyond(kernel: Kernel, axis: int, size: int) -> bool:
     for effect in kernel.effects:
         fields = effect.guard, effect.mask, effect.pointer, *effect.values
         used = any(block in terms.symbols[term] for term in fields if term is not None)
+        if (used and size == 1) or not (used or (counts(kernel, effect) and axis not in shared_axes(effect))):
+            continue
         mask = terms.true if effect.mask is None else effect.mask
         reached = (terms.subst(condition, beyond) for condition in (effect.guard, mask))
-        if used and terms.conjunction(reached) != terms.false:
+        if terms.conjunction(reached) != terms.false:
             return True
     return False

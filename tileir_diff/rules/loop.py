@@ -115,7 +115,7 @@ def judge(difference: Difference) -> Detail | None:
     """Bounds and steps come as operands (`%n: A.shape0`) or, with both sides' in one, as numbers of trips."""
     detail = difference.rule.partition("/")[2]
     values = (difference.expected, difference.actual)
-    if "until a condition" in values:
+    if "until a condition" in values or "run by every block" in values or values[0].startswith("shared by"):
         return KIND
     if any(value.endswith(" loops") for value in values):
         return NESTED

@@ -11,7 +11,7 @@ from tileir_diff.match import arguments
 from tileir_diff.match.alignments import alignments
 from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.hints import compare_hints
-from tileir_diff.match.load_bounds import load_bounds
+from tileir_diff.match.load_bounds import load_bounds, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
 from tileir_diff.match.promises import compare_promises
@@ -62,6 +62,7 @@ def explain(attempt: Attempt) -> EntryResult:
     bounds = load_bounds(blame, attempt, lambda atom: _oblige(blame, atom, result))
     found = [*_unequal(blame, attempt), *_lone(blame, attempt), *bounds]
     found = _one_mask(one_cause(blame, _placed(blame, attempt, _root_causes(first_of(found)))))
+    found.extend(read_again(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(shared_loops(blame, attempt))
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))

@@ -9,14 +9,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame_masks import mask
+from tileir_diff.match.canonical import aligned
+from tileir_diff.match.effects import EffectPair
 from tileir_diff.match.obligations import block_only, tile_indices
+from tileir_diff.match.sites import is_used
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.blame import Blame
-    from tileir_diff.match.effects import EffectPair
+    from tileir_diff.match.canonical import CanonicalEffect
     from tileir_diff.match.model import Difference
     from tileir_diff.match.search import Attempt
 
@@ -26,9 +29,35 @@ def load_bounds(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]
 
     ``oblige`` is told the conditions on block indices alone, which are the launch's business.
     """
+    return _beyond(blame, attempt, attempt.match.loads, oblige)
+
+
+def read_again(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]) -> list[Difference]:
+    """As ``load_bounds``, for loads that only the generated side makes, where the reference loads once.
+
+    Where it has several loads of the address, one that reads as much is enough, or all together. Loads that
+    nothing uses are hints.
+    """
+    terms = blame.terms
+    loads = [*(pair.reference for pair in attempt.match.loads), *attempt.match.lone_loads[0]]
+    again: list[EffectPair] = []
+    for item in attempt.match.lone_loads[1]:
+        if not is_used(item.effect.op):
+            continue
+        pairs = [pair for load in loads if (pair := _at_one_address(terms, load, item)) is not None]
+        guards = terms.conjuncts(item.condition)
+        together = terms.disjunction(pair.reference.condition for pair in pairs)
+        if all(_lost(terms, pair) for pair in pairs) and not terms.implies(guards, together):
+            again.extend(pairs[:1])
+    return _beyond(blame, attempt, again, oblige)
+
+
+def _beyond(
+    blame: Blame, attempt: Attempt, loads: list[EffectPair], oblige: Callable[[Term], object]
+) -> list[Difference]:
     accepted = frozenset(atom for pair in attempt.match.pairs for atom in pair.obligations)
     found: list[Difference] = []
-    for pair in attempt.match.loads:
+    for pair in loads:
         ref, gen = pair.reference, pair.generated
         if pair.equal or ref.trips != gen.trips or ref.pointer is None or gen.pointer is None:
             continue
@@ -45,6 +74,14 @@ def load_bounds(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]
         elif _is_undetermined(blame.terms, gen.pointer) and not _is_undetermined(blame.terms, ref.pointer):
             found.extend(_unpadded(blame, pair))
     return found
+
+
+def _at_one_address(terms: Terms, ref: CanonicalEffect, gen: CanonicalEffect) -> EffectPair | None:
+    a, b = ref.effect, gen.effect
+    if (a.base, a.element, ref.trips) != (b.base, b.element, gen.trips):
+        return None
+    pair = EffectPair(ref, aligned(terms, ref, gen), False)
+    return pair if ref.extents == pair.generated.extents and _same_address(terms, pair) else None
 
 
 def _same_address(terms: Terms, pair: EffectPair) -> bool:

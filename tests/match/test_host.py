@@ -54,6 +54,22 @@ def test_a_lost_mask_over_lanes_is_told_beside_an_obligation() -> None:
     assert (first.impact, first.expected) == ("bounds", "128*block.x + i0 < b.shape0")
 
 
+COUNTED = """%c = ptr_to_ptr %b : tile<ptr<f32>> -> tile<ptr<i32>>
+%some = cmpi {condition} : tile<i32> -> tile<i1>
+if %some {{
+  %r, %rt = atomic_rmw_tko relaxed device %c, add, %i1 token=%t :
+    tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+}}"""
+
+
+@pytest.mark.parametrize("condition", ["equal %x, %i0, signed", "less_than %x, %i4, signed"])
+def test_an_atomic_in_some_blocks_only_is_not_the_launchs_business(condition: str) -> None:
+    some = COUNTED.format(condition=condition)
+    every = COUNTED.format(condition="greater_than_or_equal %x, %i0, signed")
+    assert_found(kernel(some), kernel(every, name="k_entry"), "mask")
+    assert [each.rule for each in found(kernel(some), kernel(some, name="k_entry"))] == []
+
+
 # ---- numbers that one side lacks -------------------------------------------------------------------------
 
 SHIFTED = f"""

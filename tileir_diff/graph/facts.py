@@ -10,6 +10,7 @@ from tileir_diff.graph.values import (
     defining_op,
     element_bits,
     is_integer,
+    is_used,
     operand,
     root_of,
     signed_range,
@@ -60,13 +61,21 @@ def learn_ranges(terms: Terms, ops: Iterable[TileOp], params: Mapping[SSAValue, 
         if is_integer(param):
             narrow(param, signed_range(element_bits(param)))
     for op in ops:
+        if _is_conditional(op):
+            continue
         if op.short == "assume":
             assumption = op.get("assumption")
             if isinstance(assumption, Bounded):
                 narrow(root_of(operand(op, "value")), (assumption.lower, assumption.upper))
-        elif op.short == "make_tensor_view":
+        elif op.short == "make_tensor_view" and is_used(op):
             for value in (*op.group("shape"), *op.group("strides")):
                 narrow(root_of(value), (0, None))
+
+
+def _is_conditional(op: TileOp) -> bool:
+    """Whether the op may not be reached: it stands in a branch, or in a loop."""
+    above = op.parent_op()
+    return above is not None and getattr(above, "short", "") in ("for", "if", "loop")
 
 
 def written_arrays(ops: Iterable[TileOp], values: Mapping[SSAValue, Any]) -> frozenset[Term]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.modifiers import modifiers
-from tileir_diff.graph.values import element_bits, is_bool, operand, shape_of, signed_range
+from tileir_diff.graph.values import element_bits, is_bool, is_used, operand, shape_of, signed_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,7 +156,7 @@ def divi(ev: Evaluator, op: TileOp) -> None:
     if is_bool(op.results[0]):
         ev.set(op, opaque(ev, op, (num, den)))
         return
-    _take_as_positive(ev, den)
+    _take_as_positive(ev, op, den)
     rounding = op.get("rounding")
     if not read_as_signed(terms, op, num, den):
         term = opaque(ev, op, (num, den))
@@ -175,7 +175,7 @@ def remi(ev: Evaluator, op: TileOp) -> None:
     if is_bool(op.results[0]):
         ev.set(op, opaque(ev, op, (num, den)))
         return
-    _take_as_positive(ev, den)
+    _take_as_positive(ev, op, den)
     if not read_as_signed(terms, op, num, den):
         ev.set(op, opaque(ev, op, (num, den)))
         return
@@ -185,9 +185,11 @@ def remi(ev: Evaluator, op: TileOp) -> None:
     ev.set(op, remainder)
 
 
-def _take_as_positive(ev: Evaluator, divisor: Term) -> None:
+def _take_as_positive(ev: Evaluator, op: TileOp, divisor: Term) -> None:
     """A divisor built from sizes and block indices is a tile count: taken as positive, and said so."""
     terms = ev.terms
+    if not is_used(op):
+        return
     if terms.value(divisor) is None and not terms.positive(divisor) and index_like(terms, divisor):
         terms.assume_range(divisor, 1, None)
         terms.assumed |= terms.symbols[divisor]

@@ -138,3 +138,20 @@ def root_of(value: SSAValue) -> SSAValue:
         value = operand(op, "value")
         op = defining_op(value)
     return value
+
+
+def is_used(op: TileOp) -> bool:
+    """Whether anything but pure ops reads the first result, also through other ops."""
+    work = [op.results[0]]
+    seen: set[int] = set()
+    while work:
+        for use in work.pop().uses:
+            user = use.operation
+            if id(user) in seen:
+                continue
+            seen.add(id(user))
+            short = getattr(user, "short", "")
+            if user.regions or not user.results or short.endswith("_tko"):
+                return True
+            work.extend(user.results)
+    return False

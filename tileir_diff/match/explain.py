@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.graph import floats
 from tileir_diff.graph.show import show
+from tileir_diff.graph.values import is_used
 from tileir_diff.match import arguments
 from tileir_diff.match.alignments import alignments
 from tileir_diff.match.blame import Blame, first_of
@@ -18,7 +19,7 @@ from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.repeats import shared_loops
 from tileir_diff.match.same_cause import one_cause
 from tileir_diff.match.search import front_end
-from tileir_diff.match.sites import defining_op, is_used, site
+from tileir_diff.match.sites import defining_op, site
 from tileir_diff.match.tokens import lost_orders
 from tileir_diff.match.view_sizes import view_sizes
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tileir_diff.graph.values import is_used
 from tileir_diff.match.blame_masks import mask
 from tileir_diff.match.canonical import aligned
 from tileir_diff.match.effects import EffectPair
 from tileir_diff.match.obligations import block_only, tile_indices
-from tileir_diff.match.sites import is_used
 
 if TYPE_CHECKING:
     from collections.abc import Callable

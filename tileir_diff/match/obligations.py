@@ -38,6 +38,9 @@ def host_obligations(
         rivals = [x for x in others if terms.symbols[x] & terms.symbols[atom]]
         fine = atom in lost or _is_extent(kernel, atom, sizes)
         by_block = block_only(kernel, atom, tiles)
+        if ref.effect.kind in ("atomic_cas", "atomic_rmw"):
+            # the index against a constant bounds no array: it picks the blocks that add
+            by_block = by_block and any(terms.kind[symbol] == "arg" for symbol in terms.symbols[atom])
         by_block = by_block and not any(block_only(kernel, rival, tiles) for rival in rivals)
         if (fine and by_block) or (atom in added and unmasked and fine):
             assumed[atom] = None

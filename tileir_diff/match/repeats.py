@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.match.sites import is_used
+from tileir_diff.graph.values import is_used
 
 if TYPE_CHECKING:
     from tileir_diff.graph.kernel import Effect, Kernel, Loop

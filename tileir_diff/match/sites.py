@@ -36,23 +36,6 @@ def defining_op(value: SSAValue | None) -> TileOp | None:
     return None
 
 
-def is_used(op: TileOp) -> bool:
-    """Whether anything but pure ops reads the first result, also through other ops."""
-    work = [op.results[0]]
-    seen: set[int] = set()
-    while work:
-        for use in work.pop().uses:
-            user = use.operation
-            if id(user) in seen:
-                continue
-            seen.add(id(user))
-            short = getattr(user, "short", "")
-            if user.regions or not user.results or short.endswith("_tko"):
-                return True
-            work.extend(user.results)
-    return False
-
-
 def origin(kernel: Kernel, term: Term, user: Any = None) -> Any:
     """The op that computes ``term``; among several equal ones, the one that ``user`` reads."""
     if user is not None:

@@ -65,7 +65,7 @@ ADDRESSES = [
         f"%r = subi %o, %nv : {V}",
         f"%g = negi %nv : {V}\n%r = addi %o, %g : {V}",
         f"%r = subi %nv, %o : {V} // here",
-        ("addressing",),
+        ("addressing", "arithmetic"),
     ),
     Pair(
         "product with a power of two as a shift",

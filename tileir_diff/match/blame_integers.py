@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.match.align import operand_groups
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_indices import integer_modes
 from tileir_diff.match.blame_masks import selections
-from tileir_diff.match.sites import origin
+from tileir_diff.match.sites import defining_op, origin
 
 if TYPE_CHECKING:
     from tileir_diff.graph.terms import Mono, Term
@@ -21,6 +22,9 @@ def integers(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: 
     """If exactly one summand on each side has no match, and both have the same role, look inside it."""
     terms = blame.terms
     ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
+    misread = shared_constant(blame, a, b, ref_user, gen_user)
+    if misread is not None:
+        return misread
     only_a, only_b = _unmatched(blame, a, b), _unmatched(blame, b, a)
     if len(only_a) == len(only_b) == 1:
         (mono_a, coef_a), (mono_b, coef_b) = only_a[0], only_b[0]
@@ -40,6 +44,20 @@ def integers(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: 
     same = ref_op is not None and gen_op is not None and ref_op.short == gen_op.short
     rule = "arithmetic/operands" if same else "arithmetic/not-proven"
     return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), structural=True)
+
+
+def shared_constant(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> list[Finding] | None:
+    """Another constant, told at the op that reads it, where others read it too; None: not so."""
+    if gen_user is None or (blame.terms.kind[b] != "fc" and blame.terms.value(b) is None):
+        return None
+    for part, operand in operand_groups(gen_user):
+        op = defining_op(operand)
+        if op is None or op.short != "constant" or blame.generated.values.get(operand) != b:
+            continue
+        if len(list(op.results[0].uses)) > 1:
+            words = blame.show(a), blame.show(b)
+            return blame.one("constant/value", ref_user, gen_user, *words, part=part)
+    return None
 
 
 def _unmatched(blame: Blame, term: Term, other: Term) -> list[tuple[Mono, int]]:

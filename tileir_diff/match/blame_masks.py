@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_indices import specific
+from tileir_diff.match.changed_ops import changed_op
 from tileir_diff.match.same_cause import differing_parts
 from tileir_diff.match.sites import origin
 
@@ -25,12 +26,14 @@ def selections(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
         return blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
     cond_a, then_a, else_a = _branches(blame, a)
     cond_b, then_b, else_b = (blame.rename(arg) for arg in _branches(blame, b))
+    if _crossed((then_a, else_a), (then_b, else_b)):  # a negated condition changes the arms' order
+        cond_b, then_b, else_b = blame.terms.negate(cond_b), else_b, then_b
     loads = _loads_of(blame, a, b, ref_op, gen_op)
     inner = blame.walk(then_a, then_b, ref_op, gen_op, depth + 1)
     found: list[Finding] = []
     if cond_a != cond_b:
         if loads is None:
-            found = blame.walk(cond_a, cond_b, ref_op, gen_op, depth + 1)
+            found = _conditions(blame, cond_a, cond_b, ref_op, gen_op, depth)
         elif inner and loads[0].short == loads[1].short == "load_view_tko":
             return inner  # the bounds of a view follow its index
         else:
@@ -41,6 +44,23 @@ def selections(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
     if loads is None:
         return found + blame.walk(else_a, else_b, ref_op, gen_op, depth + 1)
     return found + _paddings(blame, else_a, else_b, loads)
+
+
+def _conditions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
+    """Two conditions of selections, in the sense in which the reference writes its own."""
+    opposites = blame.terms.negate(a), blame.terms.negate(b)
+    ref_own = origin(blame.reference, a)
+    gen_own = origin(blame.generated, b) or origin(blame.generated, opposites[1])
+    if ref_own is None:
+        ref_own = origin(blame.reference, opposites[0])
+        a, b = opposites if ref_own is not None else (a, b)
+    return blame.walk(a, b, ref_own or ref_op, gen_own or gen_op, depth + 1)
+
+
+def _crossed(ours: tuple[Term, Term], theirs: tuple[Term, Term]) -> bool:
+    """Whether the two values that are chosen from are each other's with the order exchanged."""
+    alike = sum(x == y for x, y in zip(ours, theirs, strict=True))
+    return alike < sum(x == y for x, y in zip(ours, theirs[::-1], strict=True))
 
 
 def _branches(blame: Blame, selection: Term) -> tuple[Term, Term, Term]:
@@ -115,7 +135,8 @@ def one_selection(
             return known
     load = _load(origin(blame.reference if lost else blame.generated, then))
     if load is not None and _is_read(blame, then):
-        return _one_mask(blame, a, b, load, (ref_op, gen_op), depth)
+        # where the other side is no load, it is not the mask that differs
+        return _one_mask(blame, a, b, load, (ref_op, gen_op), depth) if _is_read(blame, other) else None
     if other not in (inner, outer):
         return None
     own = ref_op if lost else gen_op
@@ -136,6 +157,8 @@ def _one_mask(
     views = all(op is not None and op.short == "load_view_tko" for op in (ref_op, gen_op))
     if deeper and views:
         return deeper  # the bounds of a view follow its index
+    if _same_bounds(blame, ref_op, gen_op):
+        return deeper  # only where the value is used tells whether the padding can be seen
     words = blame.show(condition), "all lanes"
     if lost:
         found = blame.one("mask/missing", ref_op, gen_op, *words, part="mask", status="MISSING")
@@ -144,13 +167,22 @@ def _one_mask(
     return found + deeper
 
 
+def _same_bounds(blame: Blame, ref_op: Op, gen_op: Op) -> bool:
+    """Whether the two loads themselves are active on the same lanes."""
+    masks = [
+        next((effect.mask for effect in kernel.effects if effect.op is op), None)
+        for kernel, op in ((blame.reference, ref_op), (blame.generated, gen_op))
+    ]
+    return masks[1] is not None and masks[0] == blame.rename(masks[1])
+
+
 def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bool = True) -> Difference:
     """Two unequal conditions of one memory op: what is lost, added or other.
 
     ``promises``: whether a promise to stay inside of the view may explain it.
     """
     terms = blame.terms
-    read = specific(blame, a, b)
+    read = specific(blame, a, b) or changed_op(blame, ref_op, gen_op)
     if read is not None:
         return read
     for detail in ("changed", "missing", "extra"):

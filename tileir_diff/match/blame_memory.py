@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_indices import specific
+from tileir_diff.match.changed_ops import changed_op
 from tileir_diff.match.same_cause import differing_parts
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def address(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Differenc
         return blame.make(
             rule, ref_op, gen_op, *words, note="the two axes of the tile are exchanged", impact="logic"
         )
-    read = specific(blame, a, b)
+    read = specific(blame, a, b) or changed_op(blame, ref_op, gen_op)
     if read is not None:
         return read
     if mapped and _same_index(blame, ref_op, gen_op):

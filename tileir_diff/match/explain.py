@@ -11,6 +11,7 @@ from tileir_diff.graph.values import is_used
 from tileir_diff.match import arguments
 from tileir_diff.match.alignments import alignments
 from tileir_diff.match.blame import Blame, first_of
+from tileir_diff.match.grid_axes import exchanged_axes
 from tileir_diff.match.hints import compare_hints
 from tileir_diff.match.load_bounds import load_bounds, read_again
 from tileir_diff.match.lone import never_reached
@@ -61,7 +62,8 @@ def explain(attempt: Attempt) -> EntryResult:
     result = EntryResult(arguments=arguments.argument_pairs(reference, generated, attempt.binding))
     _oblige_host(blame, attempt, result)
     bounds = load_bounds(blame, attempt, lambda atom: _oblige(blame, atom, result))
-    found = [*_unequal(blame, attempt), *_lone(blame, attempt), *bounds]
+    unequal = exchanged_axes(blame, attempt) or _unequal(blame, attempt)
+    found = [*unequal, *_lone(blame, attempt), *bounds]
     found = _one_mask(one_cause(blame, _placed(blame, attempt, _root_causes(first_of(found)))))
     found.extend(read_again(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(shared_loops(blame, attempt))

@@ -84,6 +84,11 @@ DETAILS: Mapping[str, Detail] = {
     ),
 }
 
+UNSHOWN = "not shown to be the same"
+"""What the comparison says of an access of which it can name no part that differs."""
+
+UNPROVEN = DETAILS["not-proven"]._replace(message="the {expected} is not shown to be that of the reference")
+
 REPLACED = Detail(
     impact="logic",
     message="{actual} where the reference has {expected}",
@@ -94,6 +99,8 @@ REPLACED = Detail(
 
 def judge(difference: Difference) -> Detail | None:
     """An op in the place of another one is neither missing nor extra: removing it would not do."""
+    if difference.actual == UNSHOWN:
+        return UNPROVEN
     if difference.status not in ("EXTRA", "MISSING"):
         return None
     return None if is_absent(difference.expected) or is_absent(difference.actual) else REPLACED

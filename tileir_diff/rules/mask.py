@@ -35,7 +35,7 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tileir_diff.match.model import Difference
+    from tileir_diff.match.model import Difference, Site
 
 DETAILS: Mapping[str, Detail] = {
     "changed": Detail(
@@ -76,10 +76,24 @@ NARROWED = DETAILS["extra"]._replace(
     fixes={},
 )
 
+LOOSER = DETAILS["missing"]._replace(
+    message="the mask of the {op} lacks {expected}, which the reference has",
+    fix="mask the {op}{at} with {expected} as well",
+    fixes={},
+)
+
+TIGHTER = NARROWED._replace(message="the {op} is active only where {actual}; in the reference on all lanes")
+
 BOUNDED = DETAILS["missing"]._replace(
     message="the {op} does not stop at {expected}, as in the reference",
     effect="elements where {expected} is false are accessed",
     fix="give the view{at} the extents of the reference, so that it ends at {expected}",
+    fixes={},
+)
+
+ENDED = DETAILS["extra"]._replace(
+    message="the {op} is active only where {actual}; in the reference everywhere",
+    fix="give the view{at} the extents of the reference, or show that the condition always holds",
     fixes={},
 )
 
@@ -102,11 +116,20 @@ CHOSEN = DETAILS["missing"]._replace(
 def judge(difference: Difference) -> Detail | None:
     """Conditions of a view (its bounds) and of a select read otherwise than masks of pointer accesses."""
     detail = difference.rule.partition("/")[2]
-    site = difference.generated or difference.reference
-    op = site.op.short if site is not None else ""
-    is_access = op.endswith(("_tko", "_view")) or not op
+    sites = [site for site in (difference.generated, difference.reference) if site is not None]
+    ops = [site.op.short for site in sites]
+    is_access = "select" not in ops and (not ops or ops[0].endswith(("_tko", "_view")))
     if not is_access:
         return SELECTED if detail == "changed" else CHOSEN if detail in ("extra", "missing") else None
-    if detail == "missing" and "_view" in op:
-        return BOUNDED
-    return NARROWED if detail == "extra" and difference.expected not in ("", "all lanes", "nothing") else None
+    of_view = bool(ops) and "_view" in ops[0]
+    if detail == "missing":
+        return BOUNDED if of_view else LOOSER if _is_masked(difference.generated) else None
+    if detail != "extra":
+        return None
+    if difference.expected not in ("", "all lanes", "nothing"):
+        return NARROWED
+    return ENDED if of_view else TIGHTER if _is_masked(difference.reference) else None
+
+
+def _is_masked(site: Site | None) -> bool:
+    return site is not None and bool(site.op.group("mask"))

@@ -22,11 +22,15 @@ def if_(ev: Evaluator, op: TileOp) -> None:
     condition = ev.operand(op, "condition")
     outer = ev.live
     first = len(ev.kernel.effects)
+    stored_before = dict(ev.stored)
     then = _branch(ev, op.regions[0], outer, condition)
     then_live = ev.live
     middle = len(ev.kernel.effects)
+    stored_then, ev.stored = ev.stored, stored_before
     other = _branch(ev, op.regions[1] if len(op.regions) > 1 else None, outer, terms.negate(condition))
     bounds = range(first, middle), range(middle, len(ev.kernel.effects))
+    for array, count in stored_then.items():
+        ev.stored[array] = max(count, ev.stored.get(array, 0))
     ev.live = _live_after(ev, outer, condition, then_live, ev.live)
     for index, result in enumerate(op.results):
         if then is None or other is None:

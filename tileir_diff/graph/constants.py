@@ -49,12 +49,16 @@ def constant(ev: Evaluator, op: TileOp) -> None:
 
 
 def get_global(ev: Evaluator, op: TileOp) -> None:
+    ev.set(op, global_address(ev, op))
+
+
+def global_address(ev: Evaluator, op: TileOp) -> Term:
     """The address of a global, which is told from others by its content."""
     name = op.get("sym_name") or op.get("name")
     module = ev.entry.parent_op()
     others = module.inner() if isinstance(module, TileOp) else ()
     content = _contents([other for other in others if other.short == "global"]).get(name, name)
-    ev.set(op, ev.terms.atom(ev.terms.node("symbol", (content,), ())))
+    return ev.terms.atom(ev.terms.node("symbol", (content,), ()))
 
 
 def _contents(globals_: Iterable[TileOp]) -> dict[str, Any]:

@@ -24,8 +24,9 @@ from tileir_diff.graph import (
     shapes,
     views,
 )
+from tileir_diff.graph.arrays import Arrays
 from tileir_diff.graph.carries import substitute_carries
-from tileir_diff.graph.facts import learn_ranges, written_arrays
+from tileir_diff.graph.facts import learn_ranges
 from tileir_diff.graph.kernel import Effect, Kernel
 from tileir_diff.graph.values import View, is_pointer, operand, sort_of, union_of_tokens
 
@@ -52,8 +53,9 @@ class Evaluator:
     live       the condition, within that body, under which the op is reached
     exits      per open loop, the ways out of its body so far
     pointers   the parameters that are pointers, as atoms
-    written    the arrays that the entry writes, by their pointers; ``written_in`` is the same by loop
-    stored     how often each array was written so far
+    arrays     which arrays a pointer may be of
+    written    the arrays that the entry may write, by their pointers; ``written_in`` is the same by loop
+    stored     how often each array was written so far, on the path that wrote it most often
     polls      how many loads of each array were not weak so far
     blocks     by axis what bounds the block's index: at least ``grid``, the number of blocks; None: unknown
     grids_differ  whether the two sides are launched on grids of different sizes
@@ -91,6 +93,7 @@ class Evaluator:
         self.exits: list[list[Exit]] = []
         self.stored: dict[Term, int] = {}
         self.polls: dict[Term | None, int] = {}
+        self.arrays = Arrays(self)
         self.written: frozenset[Term] = frozenset()
         self.written_in: dict[int, frozenset[Term]] = {}
         self.pointers: frozenset[Term] = frozenset(
@@ -139,7 +142,7 @@ class Evaluator:
     def run(self) -> Kernel:
         """Evaluate the whole entry."""
         self.learn_facts()
-        self.written = written_arrays(self.kernel.ops, self.env)
+        self.written = self.arrays.written(self.kernel.ops)
         self.block(self.entry.regions[0].block)
         return self.kernel
 

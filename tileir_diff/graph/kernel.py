@@ -99,11 +99,14 @@ class Effect:
     mask     which lanes take part, as the op itself says (mask operand, or the bounds of the view)
     values   store: the value; rmw: argument; cas: compare, value; print: arguments; assert: condition
     family   pointer, partition, strided, gather
+    base     the array, where it is one; else what the pointer starts from
+    arrays   the arrays that may be meant, as ``graph.arrays`` has them
     after    orders of the effects that a token makes come before this one (direct predecessors)
     """
 
     __slots__ = (
         "after",
+        "arrays",
         "base",
         "coordinates",
         "element",
@@ -133,6 +136,7 @@ class Effect:
         *,
         pointer: Term | None = None,
         base: Term | None = None,
+        arrays: frozenset[Term] = frozenset(),
         mask: Term | None = None,
         values: tuple[Term, ...] = (),
         padding: Term | None = None,
@@ -152,6 +156,7 @@ class Effect:
         self.guard = guard
         self.pointer = pointer
         self.base = base
+        self.arrays = arrays
         self.mask = mask
         self.values = values
         self.padding = padding

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import GatherScatterView, StridedView
 from tileir_diff.graph import floats
+from tileir_diff.graph.arrays import UNKNOWN_ARRAY, meet
 from tileir_diff.graph.constants import scalar
-from tileir_diff.graph.facts import UNKNOWN_ARRAY, written_arrays
 from tileir_diff.graph.values import (
     element_bits,
     element_name,
@@ -39,8 +39,8 @@ NEVER_WRITTEN = -1
 # ---- arrays and their epochs -----------------------------------------------------------------------------
 
 
-def _array(ev: Evaluator, pointer: Term) -> Term | None:
-    """The array a pointer term points into: its pointer-valued atom."""
+def _base(ev: Evaluator, pointer: Term) -> Term | None:
+    """The parameter that a pointer term points into, else the pointer-valued atom that it starts from."""
     terms = ev.terms
     single = [mono[0] for mono, factor in terms.poly(pointer).items() if factor == 1 and len(mono) == 1]
     for atom in single:
@@ -52,46 +52,46 @@ def _array(ev: Evaluator, pointer: Term) -> Term | None:
     return None
 
 
-def _epoch(ev: Evaluator, array: Term | None) -> int:
-    """How often the array was written before, as far as program order tells."""
-    if array is None:
-        return sum(ev.stored.values()) if ev.written else NEVER_WRITTEN
-    if array not in ev.written and UNKNOWN_ARRAY not in ev.written:
+def _epoch(ev: Evaluator, arrays: frozenset[Term]) -> int:
+    """How often the arrays were written before, as far as program order tells."""
+    if not meet(arrays, ev.written):
         return NEVER_WRITTEN
-    return ev.stored.get(array, 0)
+    if UNKNOWN_ARRAY in arrays:
+        return sum(ev.stored.values())
+    return sum([count for array, count in ev.stored.items() if array in arrays or array == UNKNOWN_ARRAY])
 
 
-def _wrote(ev: Evaluator, array: Term | None) -> None:
-    key = UNKNOWN_ARRAY if array is None else array
-    ev.stored[key] = ev.stored.get(key, 0) + 1
+def _wrote(ev: Evaluator, arrays: frozenset[Term]) -> None:
+    for array in sorted(arrays):
+        ev.stored[array] = ev.stored.get(array, 0) + 1
 
 
-def _writes(ev: Evaluator, loop: Loop, array: Term | None) -> bool:
-    """Whether the body of a loop writes the array."""
+def _writes(ev: Evaluator, loop: Loop, arrays: frozenset[Term]) -> bool:
+    """Whether the body of a loop may write one of the arrays."""
     written = ev.written_in.get(loop.uid)
     if written is None:
-        written = ev.written_in[loop.uid] = written_arrays(ops_within(loop.op), ev.env)
-    return bool(written) and (array is None or array in written or UNKNOWN_ARRAY in written)
+        written = ev.written_in[loop.uid] = ev.arrays.written(ops_within(loop.op))
+    return meet(arrays, written)
 
 
 # ---- what a load gives -----------------------------------------------------------------------------------
 
 
-def _loaded(ev: Evaluator, op: TileOp, pointer: Term, mask: Term, padding: Term | None) -> Term:
+def _loaded(ev: Evaluator, op: TileOp, fields: dict[str, Any], padding: Term | None) -> Term:
     """The value of a load: memory at its address and moment where the mask holds, else the padding."""
     terms = ev.terms
     result = op.results[0]
-    array = _array(ev, pointer)
+    pointer, mask, base, arrays = (fields[name] for name in ("pointer", "mask", "base", "arrays"))
     ordering = op.get("memory_ordering")
-    epoch: int | tuple[int, int] = _epoch(ev, array)
+    epoch: int | tuple[int, int] = _epoch(ev, arrays)
     loops: list[Loop] = []
     if ordering != "weak":
         # another block may write between two such loads: each is a value of its own
-        ev.polls[array] = ev.polls.get(array, 0) + 1
-        epoch = (epoch, ev.polls[array])
+        ev.polls[base] = ev.polls.get(base, 0) + 1
+        epoch = (epoch, ev.polls[base])
         loops = list(ev.loops)
     elif epoch != NEVER_WRITTEN:
-        loops = [loop for loop in ev.loops if _writes(ev, loop, array)]
+        loops = [loop for loop in ev.loops if _writes(ev, loop, arrays)]
     attr = (element_name(result), epoch, ordering, op.get("memory_scope"))
     moments = [terms.atom(loop.iteration) for loop in loops]
     memory = terms.node("mem", attr, (pointer, *moments))
@@ -132,11 +132,17 @@ def _padding(terms: Terms, name: str | None, element: Scalar) -> Term | None:
 # ---- effects ---------------------------------------------------------------------------------------------
 
 
-def _fields(ev: Evaluator, value: SSAValue, pointer: Term, mask: Term) -> dict[str, Any]:
-    """What every access says of itself; ``value`` has the shape and element type."""
+def _fields(ev: Evaluator, value: SSAValue, where: SSAValue, pointer: Term, mask: Term) -> dict[str, Any]:
+    """What every access says of itself; ``value`` has the shape and element type, ``where`` the address."""
+    base = _base(ev, pointer)
+    known = base is not None and ev.terms.single(base) in ev.pointers
+    arrays = frozenset((base,)) if known else ev.arrays.of(where)
+    if len(arrays) == 1 and UNKNOWN_ARRAY not in arrays:
+        (base,) = arrays
     return {
         "pointer": pointer,
-        "base": _array(ev, pointer),
+        "base": base,
+        "arrays": arrays,
         "mask": mask,
         "shape": shape_of(value),
         "element": element_name(value),
@@ -145,7 +151,8 @@ def _fields(ev: Evaluator, value: SSAValue, pointer: Term, mask: Term) -> dict[s
 
 def _through_pointers(ev: Evaluator, op: TileOp, name: str, value: SSAValue) -> dict[str, Any]:
     mask = ev.optional(op, "mask")
-    fields = _fields(ev, value, ev.operand(op, name), ev.terms.true if mask is None else mask)
+    where = operand(op, name)
+    fields = _fields(ev, value, where, ev.env[where], ev.terms.true if mask is None else mask)
     return fields | {"family": "pointer"}
 
 
@@ -157,7 +164,7 @@ def _through_view(ev: Evaluator, op: TileOp, value: SSAValue) -> dict[str, Any]:
         family = "gather"
     elif isinstance(kind, StridedView):
         family = "strided"
-    return _fields(ev, value, touched.pointer, touched.mask) | {
+    return _fields(ev, value, operand(op, "view"), touched.pointer, touched.mask) | {
         "family": family,
         "coordinates": touched.coordinates,
         "extents": touched.extents,
@@ -166,14 +173,14 @@ def _through_view(ev: Evaluator, op: TileOp, value: SSAValue) -> dict[str, Any]:
 
 
 def _load(ev: Evaluator, op: TileOp, fields: dict[str, Any], padding: Term | None) -> None:
-    term = _loaded(ev, op, fields["pointer"], fields["mask"], padding)
+    term = _loaded(ev, op, fields, padding)
     ev.set(op, term)
     ev.set_token(op, ev.effect("load", op, padding=padding, result=term, **fields), 1)
 
 
 def _write(ev: Evaluator, kind: str, op: TileOp, fields: dict[str, Any], values: tuple[Term, ...]) -> None:
     effect = ev.effect(kind, op, values=values, **fields)
-    _wrote(ev, effect.base)
+    _wrote(ev, effect.arrays)
     ev.set_token(op, effect, len(op.results) - 1)
 
 
@@ -209,7 +216,7 @@ def atomic(ev: Evaluator, op: TileOp) -> None:
     kind, groups = _ATOMICS[op.short]
     fields = _through_pointers(ev, op, "pointers", result)
     values = tuple([ev.operand(op, name) for name in groups])
-    attr = (op.short, op.get("mode"), _epoch(ev, fields["base"]), str(result.type))
+    attr = (op.short, op.get("mode"), _epoch(ev, fields["arrays"]), str(result.type))
     # it writes what it reads, so each iteration has a value of its own
     moments = [ev.terms.atom(loop.iteration) for loop in ev.loops]
     node = ev.terms.node("atomic", attr, (fields["pointer"], fields["mask"], *values, *moments))

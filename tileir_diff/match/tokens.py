@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tileir_diff.graph.arrays import meet
 from tileir_diff.graph.orders import TokenOrder
 
 if TYPE_CHECKING:
@@ -41,20 +42,37 @@ def lost_orders(
 
 def _groups(match: EffectMatch) -> tuple[list[list[EffectPair]], frozenset[int]]:
     """Pairs whose order counts: by array, or all of them where something synchronises; and what does."""
-    by_base: dict[Any, list[EffectPair]] = {}
+    prints: list[EffectPair] = []
+    touching: list[tuple[frozenset[Term], list[EffectPair]]] = []
     synchronising: list[EffectPair] = []
     for pair in sorted((*match.pairs, *match.loads), key=lambda pair: pair.reference.effect.order):
         effect = pair.reference.effect
         if effect.kind in FENCES or effect.op.get("memory_ordering") in ORDERED:
             synchronising.append(pair)
-        elif effect.kind in WRITES or effect.kind in ("load", "print"):
-            by_base.setdefault("print" if effect.kind == "print" else effect.base, []).append(pair)
+        elif effect.kind == "print":
+            prints.append(pair)
+        elif effect.kind in WRITES or effect.kind == "load":
+            touching = _joined(touching, effect.arrays, pair)
+    groups = [prints, *(group for _, group in touching)]
     if not synchronising:
-        return list(by_base.values()), frozenset()
+        return groups, frozenset()
     # an acquire, a release or a fence orders accesses to every array
-    everything = [pair for group in by_base.values() for pair in group] + synchronising
+    everything = [pair for group in groups for pair in group] + synchronising
     everything.sort(key=lambda pair: pair.reference.effect.order)
     return [everything], frozenset(pair.reference.effect.order for pair in synchronising)
+
+
+def _joined(
+    groups: list[tuple[frozenset[Term], list[EffectPair]]], arrays: frozenset[Term], pair: EffectPair
+) -> list[tuple[frozenset[Term], list[EffectPair]]]:
+    """The groups, by the arrays that they may touch, with one more access: it may join some into one."""
+    met = [group for group in groups if meet(group[0], arrays)]
+    if len(met) == 1 and arrays <= met[0][0]:
+        met[0][1].append(pair)
+        return groups
+    pairs = sorted([each for _, group in met for each in group], key=lambda each: each.reference.effect.order)
+    joined = (arrays.union(*(touched for touched, _ in met)), [*pairs, pair])
+    return [*(group for group in groups if not meet(group[0], arrays)), joined]
 
 
 def _matters(earlier: Effect, later: Effect, anchors: frozenset[int]) -> bool:
@@ -62,7 +80,9 @@ def _matters(earlier: Effect, later: Effect, anchors: frozenset[int]) -> bool:
     if anchors & {earlier.order, later.order}:
         return True
     kinds = {earlier.kind, later.kind}
-    return earlier.base == later.base and (bool(kinds & WRITES) or kinds == {"print"})
+    if kinds == {"print"}:
+        return True
+    return bool(kinds & WRITES) and meet(earlier.arrays, later.arrays)
 
 
 class _Orders:

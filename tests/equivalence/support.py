@@ -41,25 +41,27 @@ def rules(result: Any) -> list[str]:
     return [finding.rule for finding in result.findings]
 
 
-def load(name: str, element: str, count: int) -> str:
-    """IR that loads `count` elements of the parameter `%p_NAME` as `%NAME`."""
+def _addresses(name: str, element: str, count: int) -> str:
+    """IR for `%o_NAME`: the addresses of `count` elements of the parameter `%p_NAME`."""
     pointer = f"tile<{count}xptr<{element}>>"
     return f"""
   %r_{name} = reshape %p_{name} : tile<ptr<{element}>> -> tile<1xptr<{element}>>
   %b_{name} = broadcast %r_{name} : tile<1xptr<{element}>> -> {pointer}
   %i_{name} = iota : tile<{count}xi32>
-  %o_{name} = offset %b_{name}, %i_{name} : {pointer}, tile<{count}xi32> -> {pointer}
+  %o_{name} = offset %b_{name}, %i_{name} : {pointer}, tile<{count}xi32> -> {pointer}"""
+
+
+def load(name: str, element: str, count: int) -> str:
+    """IR that loads `count` elements of the parameter `%p_NAME` as `%NAME`."""
+    pointer = f"tile<{count}xptr<{element}>>"
+    return f"""{_addresses(name, element, count)}
   %{name}, %t_{name} = load_ptr_tko weak %o_{name} : {pointer} -> tile<{count}x{element}>, token"""
 
 
 def store(name: str, element: str, count: int) -> str:
     """IR that stores `%NAME` to the parameter `%p_NAME`."""
     pointer = f"tile<{count}xptr<{element}>>"
-    return f"""
-  %r_{name} = reshape %p_{name} : tile<ptr<{element}>> -> tile<1xptr<{element}>>
-  %b_{name} = broadcast %r_{name} : tile<1xptr<{element}>> -> {pointer}
-  %i_{name} = iota : tile<{count}xi32>
-  %o_{name} = offset %b_{name}, %i_{name} : {pointer}, tile<{count}xi32> -> {pointer}
+    return f"""{_addresses(name, element, count)}
   %t_{name} = store_ptr_tko weak %o_{name}, %{name} : {pointer}, tile<{count}x{element}> -> token"""
 
 

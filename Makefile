@@ -4,9 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+RUNS := $(VENV)/.installed-run
+COMPILERS := .toolchain/.installed
 comma := ,
 
-.PHONY: setup test lint types unit demo fixtures bench docs clean
+.PHONY: setup setup-all test lint types unit demo fixtures bench docs clean
 
 setup: $(STAMP)
 
@@ -18,17 +20,28 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m compileall -q tileir_diff
 	touch $@
 
+# Also what only some parts need: torch, which runs kernels (5.4 GB), and the compilers of Tile IR (700 MB).
+setup-all: setup $(RUNS) $(COMPILERS)
+
+$(RUNS): requirements-run.lock $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-run.lock
+	touch $@
+
+$(COMPILERS): fixtures/make/toolchain.txt fixtures/make/toolchain.py $(STAMP)
+	$(BIN)/python fixtures/make/make.py --install
+	touch $@
+
 test: lint types unit
 
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: setup
+types: setup-all
 	$(BIN)/pyright
 
-unit: setup
-	$(BIN)/python -m pytest
+unit: setup-all
+	$(BIN)/python -m pytest -n auto
 
 # $(call show,STATUS,TITLE,ARGUMENTS): runs the command on fixtures, and fails if it exits otherwise.
 define show

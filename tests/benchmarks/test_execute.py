@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from benchmarks.execute.kernel import Place, run
+from benchmarks.execute.launches import invented
+from benchmarks.execute.memory import Memory
+from benchmarks.execute.numbers import round_to, unsigned, wrap
+from benchmarks.execute.screen import DIFFERS, SAME, Screen
+from benchmarks.mutate import HARMLESS, mutants
 from tests.benchmarks.kernels import KERNEL
-
-np = pytest.importorskip("numpy", reason="runs need numpy")
-
-from benchmarks.execute.kernel import Place, run  # noqa: E402
-from benchmarks.execute.launches import invented  # noqa: E402
-from benchmarks.execute.memory import Memory  # noqa: E402
-from benchmarks.execute.numbers import round_to, unsigned, wrap  # noqa: E402
-from benchmarks.execute.screen import DIFFERS, SAME, Screen  # noqa: E402
-from benchmarks.mutate import HARMLESS, mutants  # noqa: E402
-from tileir_diff.dialect import parse_text  # noqa: E402
+from tileir_diff.dialect import parse_text
 
 
 def test_a_kernel_computes_what_it_says() -> None:

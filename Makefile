@@ -37,7 +37,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: setup-all
+types: setup
 	$(BIN)/pyright
 
 unit: setup-all

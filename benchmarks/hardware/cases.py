@@ -63,13 +63,14 @@ def _launch(path: Path, side: str) -> dict[str, Any]:
 def contents(kernel: str) -> dict[str, tuple[str, bytes]]:
     """Element type and bytes of each array of a kernel before the launch, gaps between rows zero."""
     import numpy as np
-    import torch
+
+    from tileir_diff.equivalence.backend import torch
 
     record = tomllib.loads((FIXTURES / "kernels" / kernel / "kernel.toml").read_text(encoding="utf-8"))
     found: dict[str, tuple[str, bytes]] = {}
     for name, array in record["arrays"].items():
         kind, shape = array["dtype"], array["shape"]
-        random = np.random.default_rng(zlib.crc32(f"{kernel}.{name}".encode()))
+        random: Any = np.random.default_rng(zlib.crc32(f"{kernel}.{name}".encode()))
         if kind[0] in "iu":
             low, high = INTEGERS.get(name, (0, 1))
             drawn = random.integers(low, high, shape).astype(np.uint32)
@@ -86,7 +87,7 @@ def contents(kernel: str) -> dict[str, tuple[str, bytes]]:
 
 
 def torch_type(kind: str) -> Any:
-    import torch
+    from tileir_diff.equivalence.backend import torch
 
     names = {"f16": "float16", "bf16": "bfloat16", "f8e4m3fn": "float8_e4m3fn", "f32": "float32",
              "f64": "float64", "i32": "int32", "u32": "int32", "i64": "int64"}  # fmt: skip

@@ -75,9 +75,8 @@ def _outcome(
     recorded: dict[str, dict[str, Any]],
     after: dict[str, dict[str, Any]],
 ) -> Outcome:
-    import torch
-
     from tileir_diff import interpret
+    from tileir_diff.equivalence.backend import torch
 
     arrays = contents(case.kernel)
     buffers = {

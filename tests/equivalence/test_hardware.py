@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from benchmarks.hardware.cases import Case, cases, contents, torch_type
 from benchmarks.hardware.record import positions
 from benchmarks.truth import compare
 from tileir_diff import interpret
+from tileir_diff.equivalence.backend import torch
 
 RECORD = json.loads((Path(__file__).parents[2] / "fixtures/gpu/h200.json").read_text(encoding="utf-8"))
 LAUNCHES: dict[str, dict[str, str]] = {each["name"]: each["arrays"] for each in RECORD["launches"]}

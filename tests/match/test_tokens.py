@@ -117,3 +117,45 @@ def test_equal_loops_lose_nothing() -> None:
 def test_fences_of_different_kinds_are_no_partners(reference: str, generated: str) -> None:
     first, second = (kernel(f"%w = {op} -> token\n{STORE_AFTER}") for op in (reference, generated))
     assert compared(first, second).differences
+
+
+def iterations(token: str, *, written: str = "%i", read: str, step: str = "%c1") -> str:
+    """Each iteration stores to one element of the array, and then loads one."""
+    return f"""%p = assume bounded<0, ?>, %m : tile<i32>
+    %c3 = constant <i32: 3> : tile<i32>
+    %f:2 = for %i in (%c0 to %n, step {step}) : tile<i32> iter_values(%c = %t, %sum = %c0) -> (token, tile<i32>) {{
+      %before = subi %i, %c1 : tile<i32>
+      %twice = addi %i, %i : tile<i32>
+      %after = addi %i, %c1 : tile<i32>
+      %pw = offset %o, {written} : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %pr = offset %o, {read} : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+      %s = store_ptr_tko weak %pw, %sum token={token} : tile<ptr<i32>>, tile<i32> -> token
+      %v, %u = load_ptr_tko weak %pr token={token} : tile<ptr<i32>> -> tile<i32>, token
+      %sum2 = addi %sum, %v : tile<i32>
+      %both = join_tokens %s, %u : token
+      continue %both, %sum2 : token, tile<i32>
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "step"),
+    [
+        ("%i", "%p", "%c1"),  # the place that is read may be written in some iteration
+        ("%p", "%i", "%c1"),
+        ("%i", "%before", "%c1"),
+        ("%after", "%i", "%c1"),
+        ("%i", "%after", "%c1"),  # written after it was read
+    ],
+)
+def test_what_another_iteration_accesses_is_waited_for(written: str, read: str, step: str) -> None:
+    ordered, loose = (iterations(token, written=written, read=read, step=step) for token in ("%c", "%t"))
+    assert lost(ordered, loose)
+    assert not lost(ordered, ordered)
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "step"), [("%i", "%i", "%c1"), ("%twice", "%twice", "%c1"), ("%i", "%before", "%c3")]
+)
+def test_iterations_that_keep_apart_need_no_order(written: str, read: str, step: str) -> None:
+    ordered, loose = (iterations(token, written=written, read=read, step=step) for token in ("%c", "%t"))
+    assert not lost(ordered, loose)

@@ -122,7 +122,7 @@ class _Orders:
         a, b = pair
         if a.order > b.order and loop not in b.loops:
             return False
-        if a.base == b.base and (_moves(self.kernel, a, loop) or _moves(self.kernel, b, loop)):
+        if a.base == b.base and _keep_apart(self.kernel, a, b, loop):
             return False
         earlier, later = generated
         return any(
@@ -132,10 +132,32 @@ class _Orders:
         )
 
 
-def _moves(kernel: Kernel, effect: Effect, loop: Loop) -> bool:
-    """Whether the address is another one in each iteration, for all that is known."""
+def _keep_apart(kernel: Kernel, a: Effect, b: Effect, loop: Loop) -> bool:
+    """Whether different iterations access different places, for all that is known: both addresses move.
+
+    Not where the one goes to where the other was: ``a[i]`` and ``a[i - 1]``.
+    """
+    terms = kernel.terms
     leaves = {loop.iteration, *(carry.leaf for carry in loop.carries)}
-    return effect.pointer is not None and bool(leaves & kernel.terms.symbols[effect.pointer])
+    if a.pointer is None or b.pointer is None:
+        return False
+    if not all(leaves & terms.symbols[pointer] for pointer in (a.pointer, b.pointer)):
+        return False
+    if not _steps(kernel, a.pointer, loop) or not _steps(kernel, b.pointer, loop):
+        return True
+    iteration = terms.atom(loop.iteration)
+    step = terms.sub(terms.subst(b.pointer, {loop.iteration: terms.add(iteration, terms.one)}), b.pointer)
+    behind = terms.sub(a.pointer, b.pointer)
+    if behind == step:
+        return False
+    ahead, stride = terms.value(behind), terms.value(step)
+    return not ahead or not stride or ahead % stride != 0 or ahead // stride < 0
+
+
+def _steps(kernel: Kernel, pointer: Term, loop: Loop) -> bool:
+    """Whether the address is a function of the iteration."""
+    symbols = kernel.terms.symbols[pointer]
+    return loop.iteration in symbols and not any(carry.leaf in symbols for carry in loop.carries)
 
 
 def _data_order(kernel: Kernel) -> dict[int, frozenset[int]]:

@@ -54,6 +54,30 @@ def test_a_global_that_is_aligned_less() -> None:
     assert_equal(wide, wide)
 
 
+ACCESS = (
+    "%g = get_global @g : tile<ptr<f32>>\n"
+    "%c, %ct = load_ptr_tko weak %g token=%t : tile<ptr<f32>> -> tile<f32>, token\n"
+    "%s = store_ptr_tko weak %a, %c token=%t : tile<ptr<f32>>, tile<f32> -> token"
+)
+
+
+def with_global(kind: str, body: str = ACCESS) -> str:
+    return f"global {kind}@g alignment = 16 <f32: [1.0, 2.0]> : tile<2xf32>\n{kernel(body)}"
+
+
+def test_a_global_that_only_one_side_takes_as_never_written() -> None:
+    mutable, constant = with_global(""), with_global("constant ")
+    promised = found(mutable, constant)
+    assert [(each.rule, each.impact) for each in promised] == [("constant/read-only", "assume")]
+    assert [(each.rule, each.impact) for each in found(constant, mutable)] == [("constant/writable", "hint")]
+
+
+def test_a_global_that_is_not_accessed_may_be_anything() -> None:
+    body = ACCESS.replace("load_ptr_tko weak %g", "load_ptr_tko weak %b")
+    assert_equal(with_global("", body), with_global("constant ", body))
+    assert_equal(with_global("constant "), with_global("constant "))
+
+
 def counted(unsigned: str, bound: str) -> str:
     return kernel(
         f"%r = for {unsigned}%k in (%i0 to {bound}, step %i1) : tile<i32> iter_values(%s = %i0) -> "

@@ -123,7 +123,8 @@ def iterations(token: str, *, written: str = "%i", read: str, step: str = "%c1")
     """Each iteration stores to one element of the array, and then loads one."""
     return f"""%p = assume bounded<0, ?>, %m : tile<i32>
     %c3 = constant <i32: 3> : tile<i32>
-    %f:2 = for %i in (%c0 to %n, step {step}) : tile<i32> iter_values(%c = %t, %sum = %c0) -> (token, tile<i32>) {{
+    %f:2 = for %i in (%c0 to %n, step {step}) : tile<i32>
+        iter_values(%c = %t, %sum = %c0) -> (token, tile<i32>) {{
       %before = subi %i, %c1 : tile<i32>
       %twice = addi %i, %i : tile<i32>
       %after = addi %i, %c1 : tile<i32>

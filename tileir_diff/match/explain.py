@@ -9,13 +9,13 @@ from tileir_diff.graph import floats
 from tileir_diff.graph.show import show
 from tileir_diff.graph.values import is_used
 from tileir_diff.match import arguments
-from tileir_diff.match.alignments import alignments
 from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.grid_axes import exchanged_axes
 from tileir_diff.match.hints import compare_hints
 from tileir_diff.match.load_bounds import load_bounds, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
+from tileir_diff.match.own_memory import own_memory
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.repeats import shared_loops
 from tileir_diff.match.same_cause import one_cause
@@ -71,7 +71,7 @@ def explain(attempt: Attempt) -> EntryResult:
     found.extend(_families(blame, attempt))
     found.extend(_dead_loads(blame, attempt))
     found.extend(view_sizes(blame, attempt))
-    found.extend(alignments(blame, attempt))
+    found.extend(own_memory(blame, attempt))
     found.extend(_hints(blame, attempt))
     specialises = front_end(generated) == "cuTile Rust" and not attempt.one_front_end
     # what cuTile Rust's launcher derives from the launch, no other front end is expected to state

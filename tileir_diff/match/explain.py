@@ -15,6 +15,7 @@ from tileir_diff.match.hints import compare_hints
 from tileir_diff.match.load_bounds import load_bounds, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
+from tileir_diff.match.names import contradictions
 from tileir_diff.match.own_memory import own_memory
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.repeats import shared_loops
@@ -82,6 +83,7 @@ def explain(attempt: Attempt) -> EntryResult:
     )
     result.differences = first_of([*found, *promises])
     result.obligations.extend(_bound_constants(attempt, names))
+    result.obligations.extend(contradictions(reference, generated, attempt.binding))
     result.obligations.extend(_unsigned_bounds(blame, attempt))
     result.obligations.extend(obligations)
     _add_remarks(attempt, result)

@@ -12,6 +12,7 @@ from tileir_diff.graph.values import is_integer
 from tileir_diff.match import arguments
 from tileir_diff.match.arguments import Binding
 from tileir_diff.match.effects import EffectMatch, match_effects
+from tileir_diff.match.names import agreeing
 from tileir_diff.match.roles import argument_index, array_groups
 from tileir_diff.match.scalars import scalar
 
@@ -131,6 +132,8 @@ def search(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: CompareO
         reference.learn_facts()
         generated.learn_facts()
         candidates = arguments.pointer_bindings(reference.run(), generated.run())
+        # of matchings that are equally good, the first is kept: the one that follows the names
+        candidates.sort(key=lambda binding: -agreeing(*kernels, binding))
     else:
         candidates = [straight]
     best = _refined(trial(candidates[0]), trial)  # there is at least one: the one without pointers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.match.snippets import assert_equal, assert_found, compared, found, kernel
 from tileir_diff.match.launch import ArgValue, Launch, SideLaunch
 from tileir_diff.match.model import CompareOptions
@@ -171,3 +173,69 @@ def test_wrapping_promises_on_arithmetic() -> None:
     )
     assert first.impact == "assume"
     assert_equal(difference("overflow<no_unsigned_wrap>"), difference(""))
+
+
+def scaled(op: str, *, name: str = "k", kind: str = "i32", before: str = "") -> str:
+    """A store at an offset that `op` computes from the parameters."""
+    return kernel(
+        f"{before}%d = {op} : tile<{kind}>\n"
+        f"%q = offset %b, %d : tile<ptr<f32>>, tile<{kind}> -> tile<ptr<f32>>\n"
+        "%one0 = constant <f32: 1.0> : tile<f32>\n"
+        "%st = store_ptr_tko weak %q, %one0 token=%t : tile<ptr<f32>>, tile<f32> -> token",
+        name=name,
+    )
+
+
+SIGNED, UNSIGNED = "overflow<no_signed_wrap>", "overflow<no_unsigned_wrap>"
+CPP = "_Z1kPfS_ii"
+
+
+@pytest.mark.parametrize("flag", [SIGNED, UNSIGNED, "overflow<no_wrap>"])
+def test_a_promise_of_an_op_that_the_other_side_lacks(flag: str) -> None:
+    """Of another width, so that no op of the reference computes the same."""
+    wide = "%m64 = exti %m signed : tile<i32> -> tile<i64>\n%n64 = exti %N signed : tile<i32> -> tile<i64>\n"
+    reference = scaled("muli %m64, %n64", kind="i64", before=wide)
+    first = assert_found(reference, scaled(f"muli %m, %N {flag}"), "integer-mode/overflow")
+    assert (first.impact, first.reference) == ("assume", None)
+    assert_equal(reference, scaled("muli %m, %N"))
+
+
+@pytest.mark.parametrize("flag", [SIGNED, UNSIGNED])
+def test_a_promise_between_two_dumps_of_tile_cpp(flag: str) -> None:
+    """However many of the reference's own ops promise the same."""
+    before = "".join(f"%c{index} = addi %m, %i4 {SIGNED} : tile<i32>\n" for index in range(8))
+    plain, promised = (scaled(f"muli %m, %N {each}", name=CPP, before=before) for each in ("", flag))
+    assert_found(plain, promised, "integer-mode/overflow")
+    assert_equal(promised, promised)
+    extra = promised.replace(before, before + before.replace("%c", "%e"))
+    assert_found(plain, extra, "integer-mode/overflow")
+
+
+def test_what_the_language_promises_is_taken_for_granted_and_said() -> None:
+    plain, promised = (scaled(f"muli %m, %N {each}", name=name) for each, name in (("", "k"), (SIGNED, CPP)))
+    assert_equal(plain, promised)
+    assert any("signed arithmetic of tile C++" in line for line in compared(plain, promised).assumptions)
+    assert not any("tile C++" in line for line in compared(plain, plain).assumptions)
+
+
+@pytest.mark.parametrize(
+    ("op", "flag"),
+    [
+        ("addi %big, %i1", SIGNED),  # wraps, and the wrapped value is a number of its type
+        ("subi %i0, %i1", UNSIGNED),
+        ("addi %minus, %i4", UNSIGNED),  # the sum is 3; as an unsigned one it wraps
+        ("muli %minus, %minus", UNSIGNED),
+    ],
+)
+def test_a_promise_that_is_false(op: str, flag: str) -> None:
+    before = "%big = constant <i32: 2147483647> : tile<i32>\n%minus = constant <i32: -1> : tile<i32>\n"
+    plain, promised = (scaled(f"{op} {each}", before=before) for each in ("", flag))
+    assert_found(plain, promised, "integer-mode/overflow")
+
+
+@pytest.mark.parametrize(
+    ("op", "flag"),
+    [("addi %i128, %i4", UNSIGNED), ("subi %i0, %i1", SIGNED), ("muli %x, %i1", "overflow<no_wrap>")],
+)
+def test_a_promise_that_the_facts_show(op: str, flag: str) -> None:
+    assert_equal(scaled(op), scaled(f"{op} {flag}"))

@@ -208,15 +208,15 @@ def _one_mask(found: list[Difference]) -> list[Difference]:
 
 def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Difference]:
     """Findings on the changed lines, where the two entries are the same text but for a few ops."""
-    from tileir_diff.match.overflow import overflow_promises, unshared_overflow
+    from tileir_diff.match.overflow import overflow_promises
 
     if not found and not attempt.one_front_end:
-        return unshared_overflow(blame)
+        return overflow_promises(blame, None)
     from tileir_diff.match.align import align, settled_promises
 
     alignment = align(attempt.reference.entry, attempt.generated.entry)
     if not alignment.close:
-        return found + unshared_overflow(blame)
+        return found + overflow_promises(blame, None)
     blame.settled = settled_promises(alignment)
     promised = overflow_promises(blame, alignment)
     if found:

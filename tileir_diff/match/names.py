@@ -26,11 +26,12 @@ INVENTED = frozenset({"", "arg", "p", "param", "v"})
 
 def key(name: str) -> Key | None:
     """The words of a name; None where it is none of the source's."""
-    words = [word.lower() for word in WORDS.findall(name)]
+    words: list[str] = [word.lower() for word in WORDS.findall(name)]
     first = "" if words and words[0].isdecimal() else "".join(words[:1])
     if not words or (first in INVENTED and words[-1].isdecimal()):
         return None
-    return tuple(SYNONYMS.get(word, word) for word in words if word not in QUIET) or None
+    kept = tuple([SYNONYMS.get(word, word) for word in words if word not in QUIET])
+    return kept or None
 
 
 def keys(kernel: Kernel) -> list[frozenset[Key]]:

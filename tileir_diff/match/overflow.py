@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.graph.values import is_bool, is_used, signed_range
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.align import Alignment
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference
@@ -13,89 +20,109 @@ OVERFLOW_OPS = frozenset({"addi", "subi", "muli", "shli", "negi", "trunci"})
 FLAGS = {"nsw": frozenset({"nsw"}), "nuw": frozenset({"nuw"}), "nw": frozenset({"nsw", "nuw"})}
 
 
-def overflow_promises(blame: Blame, alignment: Alignment) -> list[Difference]:
-    """Flags by which the generated op promises not to wrap, where the reference's op does not."""
-    found: list[Difference] = []
-    for item in alignment.local:
-        if (
-            item.what != "attribute"
-            or item.name != "overflow"
-            or item.reference is None
-            or item.generated is None
-        ):
-            continue
-        ref_flags, gen_flags = (flags_of(op.get("overflow")) for op in (item.reference, item.generated))
-        if gen_flags <= ref_flags or _fits(blame, item.generated, gen_flags - ref_flags):
-            continue
-        found.append(
-            blame.make(
-                "integer-mode/overflow",
-                item.reference,
-                item.generated,
-                str(item.reference.get("overflow")),
-                str(item.generated.get("overflow")),
-                part="overflow",
-            )
-        )
-    return found
+def overflow_promises(blame: Blame, alignment: Alignment | None) -> list[Difference]:
+    """Flags by which a generated op promises not to wrap, where nothing shows that it does not.
 
-
-def unshared_overflow(blame: Blame) -> list[Difference]:
-    """The same for dumps that do not align, for generated ops that compute what one of the reference does.
-
-    Signed overflow flags of tile C++ are the language's and say nothing about the port.
+    The reference's op that it is compared with is the one that it aligns with, else one of the same value.
+    What the signed arithmetic of tile C++ promises is the language's and says nothing about the port: in
+    another front end it is no difference, and noted in ``generated.assumptions``.
     """
-    stated: dict[Any, tuple[frozenset[str], Any]] = {}
-    for value, term in blame.reference.values.items():
-        op: Any = value.owner
-        if isinstance(term, int) and getattr(op, "short", "") in OVERFLOW_OPS:
-            key = (term, value.type.element.bits)  # type: ignore[attr-defined]
-            flags = flags_of(op.get("overflow"))
-            old = stated.get(key)
-            stated[key] = (flags | old[0] if old is not None else flags, op)
+    pairs = () if alignment is None else alignment.pairs
+    aligned: dict[TileOp, TileOp] = {gen: ref for ref, gen in pairs if ref.short in OVERFLOW_OPS}
+    stated = _stated(blame.reference)
+    spoken = _is_cpp(blame.generated) and not _is_cpp(blame.reference)
     found: list[Difference] = []
-    seen: set[Any] = set()
-    for value, term in blame.generated.values.items():
-        op = value.owner
-        if (
-            not isinstance(term, int)
-            or getattr(op, "short", "") not in OVERFLOW_OPS
-            or op.get("overflow") == "none"
-        ):
-            continue
-        flags = flags_of(op.get("overflow"))
-        if blame.generated.name.startswith("_Z"):
-            flags -= {"nsw"}
-        key = (blame.rename(term), value.type.element.bits)  # type: ignore[attr-defined]
-        partner = stated.get(key)
-        if partner is None or flags <= partner[0] or key in seen or _fits(blame, op, flags - partner[0]):
+    seen: set[object] = set()
+    for op, term in _promising(blame.generated):
+        key = blame.rename(term), _bits(op)
+        partner = aligned.get(op)
+        known = (flags_of(partner), partner) if partner is not None else stated.get(key, (NOTHING, None))
+        promised = frozenset(flag for flag in flags_of(op) - known[0] if not _holds(blame, op, flag))
+        if spoken and "nsw" in promised:
+            blame.generated.assume("signed arithmetic of tile C++ does not wrap, as the language promises")
+            promised -= {"nsw"}
+        if not promised or (partner is None and key in seen) or not is_used(op):
             continue
         seen.add(key)
+        words = "none" if known[1] is None else str(known[1].get("overflow")), str(op.get("overflow"))
+        status = "EXTRA" if known[1] is None else "DIFFERS"
         found.append(
-            blame.make(
-                "integer-mode/overflow",
-                partner[1],
-                op,
-                str(partner[1].get("overflow")),
-                str(op.get("overflow")),
-                part="overflow",
-            )
+            blame.make("integer-mode/overflow", known[1], op, *words, part="overflow", status=status)
         )
     return found
 
 
-def flags_of(value: object) -> frozenset[str]:
-    return FLAGS.get(str(value), frozenset())
+NOTHING = frozenset[str]()
 
 
-def _fits(blame: Blame, op: Any, flags: frozenset[str]) -> bool:
-    term = blame.generated.values.get(op.results[0])
-    if not isinstance(term, int):
+def flags_of(op: TileOp) -> frozenset[str]:
+    return FLAGS.get(str(op.get("overflow")), NOTHING)
+
+
+def _bits(op: TileOp) -> int:
+    kind: Any = op.results[0].type
+    return kind.element.bits
+
+
+def _is_cpp(kernel: Kernel) -> bool:
+    return kernel.name.startswith("_Z")
+
+
+def _computing(kernel: Kernel) -> Iterator[tuple[TileOp, Term]]:
+    """The ops that may make such a promise, with their values."""
+    for op in kernel.ops:
+        if op.short in OVERFLOW_OPS:
+            term = kernel.values.get(op.results[0])
+            if isinstance(term, int):
+                yield op, term
+
+
+def _promising(kernel: Kernel) -> Iterator[tuple[TileOp, Term]]:
+    return ((op, term) for op, term in _computing(kernel) if flags_of(op))
+
+
+def _stated(kernel: Kernel) -> Mapping[tuple[Term, int], tuple[frozenset[str], TileOp]]:
+    """By value and width what is promised of it, and the last op that computes it."""
+    found: dict[tuple[Term, int], tuple[frozenset[str], TileOp]] = {}
+    for op, term in _computing(kernel):
+        key = term, _bits(op)
+        old = found[key][0] if key in found else NOTHING
+        found[key] = (flags_of(op) | old, op)
+    return found
+
+
+def _holds(blame: Blame, op: TileOp, flag: str) -> bool:
+    """Whether the facts show that the op does not wrap."""
+    terms = blame.terms
+    if any(is_bool(operand) for operand in op.operands):
         return False
-    low, high = blame.terms.range(term)
-    bits = op.results[0].type.element.bits
+    values = [blame.generated.values.get(operand) for operand in op.operands]
+    operands = [value for value in values if isinstance(value, int)]
+    exact = _exact(terms, op, operands) if len(operands) == len(values) else None
+    low, high = (None, None) if exact is None else terms.range(exact)
     if low is None or high is None:
         return False
-    signed = low >= -(1 << (bits - 1)) and high < 1 << (bits - 1)
-    unsigned = low >= 0 and high < 1 << bits
-    return (signed or "nsw" not in flags) and (unsigned or "nuw" not in flags)
+    smallest, largest = signed_range(_bits(op))
+    if flag == "nsw":
+        return smallest <= low and high <= largest
+    # read as unsigned, a negative operand is a large one
+    return low >= 0 and high <= 2 * largest + 1 and all(terms.nonneg(value) for value in operands)
+
+
+def _exact(terms: Terms, op: TileOp, operands: list[Term]) -> Term | None:
+    """What the op would give in integers of any size."""
+    first, *others = operands
+    match op.short:
+        case "addi":
+            return terms.add(first, *others)
+        case "subi":
+            return terms.sub(first, *others)
+        case "muli":
+            return terms.mul(first, *others)
+        case "negi":
+            return terms.scale(first, -1)
+        case "trunci":
+            return first
+        case _:
+            amount = terms.value(others[0])
+            return None if amount is None or not 0 <= amount < _bits(op) else terms.scale(first, 1 << amount)

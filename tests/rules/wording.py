@@ -69,6 +69,7 @@ CASES = [
     Case("control-flow/extra", "if", "x", "block.x == 0 ? x : 0", "EXTRA"),
     Case("control-flow/missing", "store_ptr_tko", "block.x == 0", "always", "MISSING"),
     Case("control-flow/missing", "if", "block.x == 0 ? x : 0", "x", "MISSING"),
+    Case("control-flow/size-test", "cmpi", "1 <= arg3", "no test", "MISSING"),
     Case("conversion/extra", "ftof", "kept in f32", "rounded to f16", "EXTRA"),
     Case("conversion/missing", "ftof", "rounded to tf32", "kept in f32", "MISSING"),
     Case("conversion/rounding", "ftof", "nearest_even", "zero"),

@@ -181,25 +181,54 @@ def remi(ev: Evaluator, op: TileOp) -> None:
         return
     remainder = terms.sub(num, terms.mul(den, terms.truncdiv(num, den)))
     if terms.nonneg(num) and terms.nonneg(den) and not terms.nonneg(remainder):
-        terms.assume_range(remainder, 0, None)
+        with terms.certain():
+            doubted = not (terms.nonneg(num) and terms.nonneg(den))
+        terms.assume_range(remainder, 0, None, doubted=doubted)
     ev.set(op, remainder)
 
 
 def _take_as_positive(ev: Evaluator, op: TileOp, divisor: Term) -> None:
-    """A divisor built from sizes and block indices is a tile count: taken as positive, and said so."""
+    """A divisor built from sizes and block indices is a tile count: taken as positive, and said so.
+
+    Not where the division is only reached if it is: that says nothing of it elsewhere.
+    """
     terms = ev.terms
     if not is_used(op):
         return
     if terms.value(divisor) is None and not terms.positive(divisor) and index_like(terms, divisor):
-        terms.assume_range(divisor, 1, None)
+        guards = terms.conjuncts(terms.conjunction((ev.guard, ev.live)))
+        if terms.implies(guards, terms.le0(terms.sub(terms.one, divisor))):
+            return
+        if not guards and not ev.loops:
+            terms.divided[ev.side].add(divisor)
+        terms.assume_range(divisor, 1, None, doubted=True)
         terms.assumed |= terms.symbols[divisor]
     _say_what_is_assumed(ev, divisor)
 
 
-def _say_what_is_assumed(ev: Evaluator, *values: Term) -> None:
-    """Values that were taken as positive may be known since another evaluation: it is said in each."""
-    if any(ev.terms.symbols[value] & ev.terms.assumed for value in values):
+def _say_what_is_assumed(ev: Evaluator, *values: Term) -> bool:
+    """Values that were taken as positive may be known since another evaluation: it is said in each.
+
+    Whether there are any.
+    """
+    met = any(ev.terms.symbols[value] & ev.terms.assumed for value in values)
+    if met:
         ev.kernel.assume(DIVISORS)
+    return met
+
+
+def _note_test(ev: Evaluator, op: TileOp, predicate: str, lhs: Term, rhs: Term) -> None:
+    """A comparison that only divisors taken as positive settle: what is taken to hold by that."""
+    terms = ev.terms
+    taken = terms.compare(predicate, lhs, rhs)
+    if taken not in (terms.true, terms.false) or not is_used(op):
+        return
+    with terms.certain():
+        test = terms.compare(predicate, lhs, rhs)
+        if taken == terms.false:
+            test = terms.negate(test)
+    if test != terms.true:
+        ev.kernel.tested.setdefault(test, op)
 
 
 def extreme(ev: Evaluator, op: TileOp) -> None:
@@ -209,10 +238,12 @@ def extreme(ev: Evaluator, op: TileOp) -> None:
         both = (op.short == "mini") != (op.get("signed") == "signed")  # a set bit is -1 as a signed number
         ev.set(op, (ev.terms.conjunction if both else ev.terms.disjunction)((lhs, rhs)))
         return
-    _say_what_is_assumed(ev, lhs, rhs)
     if not read_as_signed(ev.terms, op, lhs, rhs):
         ev.set(op, opaque(ev, op, sorted((lhs, rhs))))
         return
+    if _say_what_is_assumed(ev, lhs, rhs):
+        _note_test(ev, op, "less_than_or_equal", lhs, rhs)
+        _note_test(ev, op, "less_than_or_equal", rhs, lhs)
     choose = ev.terms.minimum if op.short == "mini" else ev.terms.maximum
     ev.set(op, choose((lhs, rhs)))
 
@@ -222,7 +253,8 @@ def cmpi(ev: Evaluator, op: TileOp) -> None:
     lhs, rhs = sides(ev, op)
     predicate: str = op.get("predicate")
     value = operand(op, "lhs")
-    _say_what_is_assumed(ev, lhs, rhs)
+    if _say_what_is_assumed(ev, lhs, rhs) and not is_bool(value):
+        _note_test(ev, op, predicate, lhs, rhs)
     if is_bool(value):
         ev.set(op, _compare_bools(terms, op, lhs, rhs))
     elif predicate in ("equal", "not_equal"):

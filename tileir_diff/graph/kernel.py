@@ -216,6 +216,7 @@ class Kernel:
     not_modelled    ops that equal only themselves
     loop_results    by the colour in a ``loop_result`` term: the loop and the result's index
     merges          tokens that may be one of several, as negative numbers in ``Effect.after``
+    tested          what holds only as divisors are taken as positive, each with the op that tests it
     ops             all ops of the entry, itself included, in order
     roles           what parameters are to arrays, once ``match.arguments.roles`` has looked
     """
@@ -236,6 +237,7 @@ class Kernel:
         "roles",
         "side",
         "terms",
+        "tested",
         "values",
     )
 
@@ -256,6 +258,7 @@ class Kernel:
         self.roles: dict[int, tuple[int, str, int]] | None = None
         self.loop_results: dict[Term, tuple[Loop, int]] = terms.loop_results[side]
         self.merges: dict[int, Merge] = {}
+        self.tested: dict[Term, TileOp] = {}
 
     def assume(self, sentence: str) -> None:
         """Name something that is taken for granted."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from math import gcd
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.arithmetic import Arithmetic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 
     from tileir_diff.graph.store import Mono, Term
 
@@ -29,6 +30,16 @@ class Predicates(Arithmetic):
         super().forget_ranges()
         self._negations.clear()
         self._inequalities.clear()
+
+    @contextmanager
+    def certain(self) -> Generator[None, None, None]:
+        known = self._negations, self._inequalities
+        self._negations, self._inequalities = {}, {}
+        try:
+            with super().certain():
+                yield
+        finally:
+            self._negations, self._inequalities = known
 
     def bool_const(self, value: bool) -> Term:
         return self.true if value else self.false

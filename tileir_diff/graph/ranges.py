@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 from tileir_diff.graph.store import Items, Mono, Range, Store, Term
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 UNBOUNDED: Range = (None, None)
 
@@ -12,6 +18,8 @@ class Ranges(Store):
 
     facts    assumed bounds of polynomials, by ``_fact_key``
     assumed  the symbols of divisors that were taken as positive
+    divided  by side, the divisors that were taken as positive because each block divides by them
+    doubted  the keys of facts that rest on such a divisor; and, by symbol, the bounds that it has without
     learnt   how often something became known that does not come with a symbol
     """
 
@@ -19,6 +27,9 @@ class Ranges(Store):
         super().__init__()
         self.facts: dict[Items, Range] = {}
         self.assumed: frozenset[Term] = frozenset()
+        self.divided: tuple[set[Term], set[Term]] = (set(), set())
+        self.doubted: set[Items] = set()
+        self.undoubted: dict[Term, Range | None] = {}
         self.learnt = 0
         self._range_cache: dict[Term, Range] = {}
 
@@ -67,20 +78,26 @@ class Ranges(Store):
 
     # ---- assumed bounds ----------------------------------------------------------------------------------
 
-    def assume_range(self, term: Term, low: int | None, high: int | None) -> None:
-        """Take an integer term as lying in a range, and with it all terms at a constant distance."""
+    def assume_range(self, term: Term, low: int | None, high: int | None, *, doubted: bool = False) -> None:
+        """Take an integer term as lying in a range, and with it all terms at a constant distance.
+
+        ``doubted``: nothing shows it; it is a divisor.
+        """
         items: Items = self.attr[term]
         if len(items) == 1 and items[0][1] > 0 and low is not None and low > 0:
             # a positive product of sizes: each of them is positive
             for atom in items[0][0]:
                 atom_low, atom_high = self.range(atom)
                 if atom_low is None or atom_low < 0:
+                    self.undoubted.setdefault(atom, self.ranges.get(atom))
                     self.learn_range(atom, (1, atom_high))
         key, const, sign = _fact_key(items)
         bounds = _add((low, high), -const)
         known = self.facts.get(key, UNBOUNDED)
         both = meet(known, bounds if sign > 0 else _minus(bounds))
         if both != known:
+            if doubted and known == UNBOUNDED:
+                self.doubted.add(key)
             self.facts[key] = both
             self.learnt += 1
             self.forget_ranges()
@@ -91,6 +108,24 @@ class Ranges(Store):
         if known is None:
             return bounds
         return meet(bounds, _add(known if sign > 0 else _minus(known), const))
+
+    @contextmanager
+    def certain(self) -> Generator[None, None, None]:
+        """Within, divisors are not taken as positive."""
+        ranges, facts, cache = self.ranges, self.facts, self._range_cache
+        positive = {atom: ranges[atom] for atom in self.undoubted}
+        for atom, bounds in self.undoubted.items():
+            if bounds is None:
+                del ranges[atom]
+            else:
+                ranges[atom] = bounds
+        self.facts = {key: bounds for key, bounds in facts.items() if key not in self.doubted}
+        self._range_cache = {}
+        try:
+            yield
+        finally:
+            ranges.update(positive)
+            self.facts, self._range_cache = facts, cache
 
     # ---- polynomials -------------------------------------------------------------------------------------
 

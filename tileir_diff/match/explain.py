@@ -10,6 +10,7 @@ from tileir_diff.graph.show import show
 from tileir_diff.graph.values import is_used
 from tileir_diff.match import arguments
 from tileir_diff.match.blame import Blame, first_of
+from tileir_diff.match.divisors import divisor_tests
 from tileir_diff.match.grid_axes import exchanged_axes
 from tileir_diff.match.hints import compare_hints
 from tileir_diff.match.load_bounds import load_bounds, read_again
@@ -81,7 +82,9 @@ def explain(attempt: Attempt) -> EntryResult:
     promises, obligations = compare_promises(
         reference, generated, blame.make, specialises, blame.settled, partner
     )
-    result.differences = first_of([*found, *promises])
+    tests, untested = divisor_tests(blame, attempt)
+    result.differences = first_of([*found, *tests, *promises])
+    result.obligations.extend(untested)
     result.obligations.extend(_bound_constants(attempt, names))
     result.obligations.extend(contradictions(reference, generated, attempt.binding))
     result.obligations.extend(_unsigned_bounds(blame, attempt))

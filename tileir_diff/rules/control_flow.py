@@ -4,6 +4,7 @@
 
 Compares under which condition each effect happens, and where loops are left early.
 A branch and a `select` of the same values are equal, and so is a branch whose condition a mask repeats.
+A size that a block divides by is taken as positive; a test of the reference that it is must not be missing.
 
 ## Why it matters
 
@@ -54,6 +55,12 @@ DETAILS: Mapping[str, Detail] = {
         message="the {op} happens always; in the reference only if {expected}",
         effect="work is done that the reference skips",
         fix="do it only if {expected}{at}",
+    ),
+    "size-test": Detail(
+        impact="edge",
+        message="divides by a size without the reference's test {expected}",
+        effect="undefined where the size is zero; the reference has a result there",
+        fix="test {expected}{at}, as the reference does",
     ),
 }
 

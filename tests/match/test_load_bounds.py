@@ -91,3 +91,52 @@ def test_two_loads_that_together_read_as_much() -> None:
     whole = f"%u, %ut = load_ptr_tko weak %pa token=%t : {P} -> {F}, token"
     store = STORE.replace(", %in", "").replace(f", {M}", "")
     assert_equal(kernel(f"{parts}{store}"), kernel(f"{parts}{whole}\n{store.replace('%w', '%u')}"))
+
+
+# ---- a load that no result depends on -----------------------------------------------------------------
+
+FAR = f"""
+%big = constant <i32: 100000> : {INT}
+%of = addi %o, %big : {INT}
+%pf = offset %av, %of : {P}, {INT} -> {P}
+%z0 = constant <i32: 0> : {INT}
+%never = cmpi less_than %nv, %z0, signed : {INT} -> {M}
+%false = constant <i1: 0> : {M}
+"""
+
+
+def beside(load: str = "", chosen: str = "%v") -> str:
+    """A kernel that stores what it reads, under one mask, and may read something else as well."""
+    return kernel(f"{READ}{FAR}{load}\n%w = addf {chosen}, {chosen} : {F}\n{STORE}")
+
+
+@pytest.mark.parametrize("condition", ["%false, %g, %v", "%never, %g, %v", "%in, %v, %g"])
+@pytest.mark.parametrize(
+    "load",
+    [
+        f"%g, %gt = load_ptr_tko weak %pf token=%t : {P} -> {F}, token // here",
+        f"%g, %gt = load_ptr_tko weak %pf, %in, %zero token=%t : {P}, {M}, {F} -> {F}, token // here",
+    ],
+)
+def test_a_load_that_only_an_arm_uses_that_is_never_chosen(condition: str, load: str) -> None:
+    generated = beside(f"{load}\n%s = select {condition} : {M}, {F}", "%s")
+    assert assert_found(beside(), generated, "memory-family/extra").impact == "bounds"
+    assert_equal(generated, generated)
+
+
+def test_a_second_load_of_what_is_read_is_no_more() -> None:
+    again = READ.replace("%v, %vt", "%g, %gt")
+    assert_equal(beside(), beside(f"{again}\n%s = select %never, %g, %v : {M}, {F}", "%s"))
+
+
+def test_a_load_that_an_arm_uses_reads_no_more_than_the_reference() -> None:
+    """The value is the same: under the condition of the select the mask holds."""
+
+    def arm(load: str) -> str:
+        limit = f"%c64 = constant <i32: 64> : {INT}\n%less = subi %nv, %c64 : {INT}\n"
+        test = f"%c = cmpi less_than %o, %less, signed : {INT} -> {M}\n"
+        return kernel(f"{load}\n{limit}{test}%w = select %c, %v, %one : {M}, {F}\n{STORE}")
+
+    bare = f"%v, %vt = load_ptr_tko weak %pa token=%t : {P} -> {F}, token"
+    assert_found(arm(READ), arm(f"{bare} // here"), "mask/missing")
+    assert_equal(arm(bare), arm(READ))

@@ -162,6 +162,12 @@ def _joined_pairs(
     return pairs
 
 
+def describe(effect: Effect) -> str:
+    """An effect in short: "store of 128x64xf32"."""
+    shape = "x".join(str(extent) for extent in (*effect.shape, effect.element))
+    return f"{effect.kind.replace('_', ' ')} of {shape}".strip()
+
+
 def _group(item: CanonicalEffect) -> tuple[object, ...]:
     return (item.effect.kind, item.effect.base, item.effect.element)
 

@@ -11,9 +11,10 @@ from tileir_diff.graph.values import is_used
 from tileir_diff.match import arguments
 from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.divisors import divisor_tests
+from tileir_diff.match.effects import describe
 from tileir_diff.match.grid_axes import exchanged_axes
 from tileir_diff.match.hints import compare_hints
-from tileir_diff.match.load_bounds import load_bounds, read_again
+from tileir_diff.match.load_bounds import elsewhere, load_bounds, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
 from tileir_diff.match.names import contradictions
@@ -28,7 +29,6 @@ from tileir_diff.match.view_sizes import view_sizes
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
-    from tileir_diff.graph.kernel import Effect
     from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.effects import EffectPair
     from tileir_diff.match.search import Attempt
@@ -68,6 +68,7 @@ def explain(attempt: Attempt) -> EntryResult:
     found = [*unequal, *_lone(blame, attempt), *bounds]
     found = _one_mask(one_cause(blame, _placed(blame, attempt, _root_causes(first_of(found)))))
     found.extend(read_again(blame, attempt, lambda atom: _oblige(blame, atom, result)))
+    found.extend(elsewhere(blame, attempt))
     found.extend(shared_loops(blame, attempt))
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
@@ -145,12 +146,6 @@ def _unequal(blame: Blame, attempt: Attempt) -> list[Difference]:
             causes = [blame.make("arithmetic/not-proven", *_ops(pair), *words)]
         found.extend(causes)
     return found
-
-
-def describe(effect: Effect) -> str:
-    """An effect in short: "store of 128x64xf32"."""
-    shape = "x".join(str(extent) for extent in (*effect.shape, effect.element))
-    return f"{effect.kind.replace('_', ' ')} of {shape}".strip()
 
 
 def _lone(blame: Blame, attempt: Attempt) -> list[Difference]:

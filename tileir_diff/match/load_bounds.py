@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from tileir_diff.graph.values import is_used
 from tileir_diff.match.blame_masks import mask
 from tileir_diff.match.canonical import aligned
-from tileir_diff.match.effects import EffectPair
+from tileir_diff.match.effects import EffectPair, describe
 from tileir_diff.match.obligations import block_only, tile_indices
+from tileir_diff.match.tokens import memory_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tileir_diff.graph.kernel import Kernel
     from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.canonical import CanonicalEffect
@@ -50,6 +52,68 @@ def read_again(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object])
         if all(_lost(terms, pair) for pair in pairs) and not terms.implies(guards, together):
             again.extend(pairs[:1])
     return _beyond(blame, attempt, again, oblige)
+
+
+def elsewhere(blame: Blame, attempt: Attempt) -> list[Difference]:
+    """Loads of the generated side where the reference reads nothing, though no result depends on them.
+
+    A ``select`` chooses the other value, as the facts say; the compiler may not know, and reads all the same.
+    Loads that nothing uses at all are hints.
+    """
+    lone = [item for item in attempt.match.lone_loads[1] if is_used(item.effect.op)]
+    if not lone:
+        return []
+    terms = blame.terms
+    loads = [*(pair.reference for pair in attempt.match.loads), *attempt.match.lone_loads[0]]
+    alive = _read(attempt.generated)
+    return [
+        blame.make(
+            "memory-family/extra",
+            None,
+            item.effect.op,
+            "nothing",
+            describe(item.effect),
+            status="EXTRA",
+            impact="bounds",
+            note="reads where the reference reads nothing; the value has no influence",
+        )
+        for item in lone
+        if item.effect.result is not None
+        and alive.isdisjoint(
+            _place(terms, node) for node in memory_nodes(attempt.generated, item.effect.result)
+        )
+        and all(_at_one_address(terms, load, item) is None for load in loads)
+    ]
+
+
+def _read(kernel: Kernel) -> frozenset[tuple[object, Term]]:
+    """The places in memory that an effect, or the end of a loop, depends on."""
+    terms = kernel.terms
+    work: list[Term] = []
+    for effect in kernel.effects:
+        here = terms.conjunction((effect.guard, terms.true if effect.mask is None else effect.mask))
+        fields = (effect.pointer, *effect.values)
+        work.append(here)
+        work.extend(terms.under(term, terms.conjuncts(here)) for term in fields if term is not None)
+    for loop in kernel.loops:
+        fields = (loop.lower, loop.step, loop.trip, loop.exit, *(carry.next for carry in loop.carries))
+        work.extend(term for term in fields if isinstance(term, int))
+    seen: set[Term] = set()
+    while work:
+        node = work.pop()
+        if node not in seen:
+            seen.add(node)
+            work.extend(terms.args[node])
+    return frozenset(_place(terms, node) for node in seen if terms.kind[node] in ("mem", "atomic"))
+
+
+def _place(terms: Terms, memory: Term) -> tuple[object, Term]:
+    """Where the first lane is read: shape ops name the lanes otherwise."""
+    pointer = terms.args[memory][0]
+    lanes = {
+        symbol: terms.zero for symbol in terms.symbols[pointer] if terms.kind[symbol] in ("lane", "bound")
+    }
+    return terms.attr[memory], terms.subst(pointer, lanes)
 
 
 def _beyond(

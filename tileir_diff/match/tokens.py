@@ -165,7 +165,7 @@ def _data_order(kernel: Kernel) -> dict[int, frozenset[int]]:
     producers: dict[Term, int] = {}
     for effect in kernel.effects:
         if effect.result is not None:
-            producers.update(dict.fromkeys(_memory_nodes(kernel, effect.result), effect.order))
+            producers.update(dict.fromkeys(memory_nodes(kernel, effect.result), effect.order))
     found: dict[int, frozenset[int]] = {}
     for effect in kernel.effects:
         needed: set[int] = set()
@@ -214,7 +214,8 @@ def _same_merge(
     )
 
 
-def _memory_nodes(kernel: Kernel, term: Term) -> frozenset[Term]:
+def memory_nodes(kernel: Kernel, term: Term) -> frozenset[Term]:
+    """What a loaded value, which may be masked, was before."""
     terms = kernel.terms
     found: set[Term] = set()
     work = [term]

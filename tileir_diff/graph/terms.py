@@ -156,9 +156,15 @@ class Terms(Predicates):
             if self.kind[node] in ("le", "eq", "not", "and", "or"):
                 for part in self.nested(node, settled):
                     self._settle(part, guards, implied, settled)
-                memo[node] = settled[node]
-                stack.pop()
-                continue
+                result = settled[node]
+                if result != node and result not in memo:
+                    settled[result] = result
+                    stack.append(result)
+                    continue
+                if result != node or not self._has_choice(node):
+                    memo[node] = memo.get(result, result)
+                    stack.pop()
+                    continue
             waiting = [arg for arg in args if arg not in memo]
             if waiting:
                 stack.extend(waiting)
@@ -166,6 +172,17 @@ class Terms(Predicates):
             memo[node] = self._rebuilt(node, tuple([memo[arg] for arg in args]))
             stack.pop()
         return memo[term]
+
+    def _has_choice(self, predicate: Term) -> bool:
+        """Whether the predicate compares a value that the guards may settle, not only symbols."""
+        work = [predicate]
+        while work:
+            node = work.pop()
+            if self.kind[node] in ("not", "and", "or"):
+                work.extend(self.args[node])
+            elif any(self.kind[atom] == "ite" for arg in self.args[node] for atom in self.args[arg]):
+                return True
+        return False
 
     def _settle(
         self, predicate: Term, guards: tuple[Term, ...], implied: dict[Term, bool], memo: dict[Term, Term]

@@ -1,0 +1,69 @@
+"""Lanes that a load leaves undetermined: they may not decide anything by way of a comparison."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tests.match.snippets import PARAMETERS, assert_equal, assert_found, kernel
+
+F, M, INT = "tile<128xf32>", "tile<128xi1>", "tile<128xi32>"
+OUT = f"token=%t : tile<128xptr<f32>>, {F}"
+
+COMPARISONS = {
+    "i1": ("cmpi equal %v, %k", "cmpi not_equal %v, %pad", "cmpi less_than %v, %k", "cmpi equal %v, %in"),
+    "i8": ("cmpi equal %v, %k", "cmpi not_equal %v, %pad", "cmpi less_than %v, %k"),
+    "i32": ("cmpi equal %v, %k", "cmpi not_equal %v, %pad", "cmpi less_than %v, %k"),
+    "f32": ("cmpf equal ordered %v, %k", "cmpf not_equal unordered %v, %pad"),
+}
+ONE = {"i1": "true", "f32": "1.0"}
+USES = {
+    "value": f"%w = select %c, %one, %zero : {M}, {F}\n%st = store_ptr_tko weak %pb, %w {OUT} -> token",
+    "mask": f"%st = store_ptr_tko weak %pb, %one, %c {OUT}, {M} -> token",
+    "part of a mask": f"%d = andi %c, %in : {M}\n%st = store_ptr_tko weak %pb, %one, %d {OUT}, {M} -> token",
+    "branch": f"""%r = reduce %c dim=0 identities=[false : i1] : {M} -> tile<i1>
+(%l: tile<i1>, %m2: tile<i1>) {{
+  %any = ori %l, %m2 : tile<i1>
+  yield %any : tile<i1>
+}}
+if %r {{
+  %st = store_ptr_tko weak %pb, %one, %in {OUT}, {M} -> token
+}}""",
+}
+"""Where the load's own mask does not bound the lanes that count."""
+COVERED = f"%w = select %c, %one, %zero : {M}, {F}\n%st = store_ptr_tko weak %pb, %w, %in {OUT}, {M} -> token"
+
+CASES = [(element, comparison) for element, each in COMPARISONS.items() for comparison in each]
+
+
+def flags(element: str, comparison: str, use: str, *, padded: bool) -> str:
+    """A kernel that reads flags from `%q` under a mask, and decides something by comparing them."""
+    tile, pointers = f"tile<128x{element}>", f"tile<128xptr<{element}>>"
+    signed = ", unsigned" if comparison.startswith("cmpi") else ""
+    padding, kinds = (", %pad", f", {tile}") if padded else ("", "")
+    zero = "0.0" if element == "f32" else "0"
+    body = f"""
+%q1 = reshape %q : tile<ptr<{element}>> -> tile<1xptr<{element}>>
+%qv = broadcast %q1 : tile<1xptr<{element}>> -> {pointers}
+%pq = offset %qv, %o : {pointers}, {INT} -> {pointers}
+%pad = constant <{element}: {zero}> : {tile}
+%k = constant <{element}: {ONE.get(element, "1")}> : {tile}
+%v, %vt = load_ptr_tko weak %pq, %in{padding} token=%t : {pointers}, {M}{kinds} -> {tile}, token
+%c = {comparison}{signed} : {tile} -> {M}
+{use}"""
+    return kernel(body, parameters=f"{PARAMETERS}, %q: tile<ptr<{element}>>")
+
+
+@pytest.mark.parametrize(("case", "use"), product(CASES, USES), ids=str)
+def test_a_comparison_hides_no_lost_padding(case: tuple[str, str], use: str) -> None:
+    padded, bare = (flags(*case, USES[use], padded=each) for each in (True, False))
+    assert_found(padded, bare, "padding/missing")
+    assert_equal(bare, bare)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_comparison_that_counts_only_where_the_load_reads(case: tuple[str, str]) -> None:
+    padded, bare = (flags(*case, COVERED, padded=each) for each in (True, False))
+    assert_equal(padded, bare)
+    assert_equal(bare, padded)

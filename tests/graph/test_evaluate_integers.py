@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import LOAD, STORE, Pair, assert_equal, assert_found, kernel
+from tests.match.snippets import (
+    LOAD,
+    STORE,
+    Pair,
+    assert_equal,
+    assert_found,
+    compared,
+    found,
+    kernel,
+)
 
 V = "tile<128xi32>"
 MASK = f"{V} -> tile<128xi1>"
@@ -438,6 +447,26 @@ def test_hash_arithmetic_wraps_as_a_whole() -> None:
     assert_equal(address(lines, "r"), address(lines, "r"))
     other = lines.replace("shri %h, %s unsigned", "shri %h, %s signed")
     assert_found(address(lines, "r"), address(other, "r"), "integer-mode", "addressing")
+
+
+def test_a_summand_near_the_limit_of_the_type_wraps() -> None:
+    """``x + 2147483647 < 2147483647`` is no ``x < 0``: the sum is negative where x is positive."""
+    limit = splat("k", 2147483647)
+    wrapping = masked(f"{limit}%s = addi %o, %k : {V}\n%c = cmpi less_than %s, %k, signed : {MASK}", "c")
+    plain = masked(f"{splat('k', 0)}%c = cmpi less_than %o, %k, signed : {MASK}", "c")
+    assert found(wrapping, plain) != []
+    assert_equal(wrapping, wrapping)
+
+
+@pytest.mark.parametrize(("values", "told"), [("%mv, %mv", True), ("%lane, %lane", False)])
+def test_a_comparison_that_is_settled_because_nothing_wraps_says_so(values: str, told: bool) -> None:
+    text = masked(
+        f"{splat('k', 0)}%s = muli {values} : {V}\n%c = cmpi less_than_or_equal %k, %s, signed : {MASK}", "c"
+    )
+    assert (
+        any("does not wrap before it is compared" in line for line in compared(text, text).assumptions)
+        == told
+    )
 
 
 def test_division_by_zero_is_no_crash() -> None:

@@ -55,7 +55,7 @@ def flags(element: str, comparison: str, use: str, *, padded: bool) -> str:
     return kernel(body, parameters=f"{PARAMETERS}, %q: tile<ptr<{element}>>")
 
 
-@pytest.mark.parametrize(("case", "use"), product(CASES, USES), ids=str)
+@pytest.mark.parametrize(("case", "use"), [*product(CASES, USES)], ids=str)
 def test_a_comparison_hides_no_lost_padding(case: tuple[str, str], use: str) -> None:
     padded, bare = (flags(*case, USES[use], padded=each) for each in (True, False))
     assert_found(padded, bare, "padding/missing")

@@ -39,7 +39,10 @@ INDEX_BITS = 32
 DIVISORS = "sizes and tile counts that index arithmetic divides by are positive"
 NO_SIGNED_WRAP = ("nsw", "nw")
 HASH_FACTOR = 1 << 16
-"""A constant factor from here on is hash arithmetic, which wraps on purpose; below is index arithmetic."""
+"""A constant factor from here on is hash arithmetic, which wraps on purpose; below is index arithmetic.
+
+So is a constant summand of half the largest number of its type, or more.
+"""
 
 
 def fits(terms: Terms, term: Term, bits: int) -> bool:
@@ -103,8 +106,9 @@ def arithmetic(ev: Evaluator, op: TileOp) -> None:
             term = terms.sub(lhs, rhs)
         case _:
             term = terms.mul(lhs, rhs)
-            if any(abs(terms.value(side) or 0) >= HASH_FACTOR for side in (lhs, rhs)):
-                term = wrapped(terms, term, bits)
+    large = HASH_FACTOR if op.short == "muli" else 1 << (bits - 2)
+    if any(abs(terms.value(side) or 0) >= large for side in (lhs, rhs)):
+        term = wrapped(terms, term, bits)
     ev.set(op, in_width(terms, term, bits, op.get("overflow")))
 
 
@@ -260,17 +264,20 @@ def cmpi(ev: Evaluator, op: TileOp) -> None:
     elif predicate in ("equal", "not_equal"):
         ev.set(op, terms.compare(predicate, lhs, rhs))
     elif read_as_signed(terms, op, lhs, rhs):
-        _say_where_parts_cancel(ev, element_bits(value), lhs, rhs)
-        ev.set(op, terms.compare(predicate, lhs, rhs))
+        result = terms.compare(predicate, lhs, rhs)
+        _say_what_does_not_wrap(
+            ev, element_bits(value), lhs, rhs, settled=result in (terms.true, terms.false)
+        )
+        ev.set(op, result)
     else:
         ev.set(op, _compare_unsigned(terms, predicate, element_bits(value), lhs, rhs))
 
 
-def _say_where_parts_cancel(ev: Evaluator, bits: int, lhs: Term, rhs: Term) -> None:
-    """``x + 1 > x`` holds as long as nothing wraps."""
+def _say_what_does_not_wrap(ev: Evaluator, bits: int, lhs: Term, rhs: Term, *, settled: bool) -> None:
+    """``x + 1 > x``, and ``x * x >= 0``, hold as long as nothing wraps."""
     terms = ev.terms
     common = {mono for mono, _ in terms.items(lhs)} & {mono for mono, _ in terms.items(rhs)} - {()}
-    if common and not (fits(terms, lhs, bits) and fits(terms, rhs, bits)):
+    if (common or settled) and not (fits(terms, lhs, bits) and fits(terms, rhs, bits)):
         ev.kernel.assume(f"index arithmetic in i{bits} does not wrap before it is compared")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import STORE, Pair, assert_equal, assert_found, compared, kernel
+from tests.match.snippets import STORE, Pair, assert_equal, assert_found, compared, found, kernel
 
 T = "tile<128xf32>"
 STORE_AT = (
@@ -156,6 +156,54 @@ def test_a_loop_with_break_is_a_counted_loop() -> None:
     assert_equal(while_, loop())
     assert_found(loop(), counted("greater_than %k, %tiles"), "loop", "control-flow", "arithmetic/op")
     assert_found(while_, counted("greater_than %k, %tiles"), "loop", "control-flow")
+
+
+TILE_I = """
+%ri = muli %i, %i128 : tile<i32>
+%ri1 = reshape %ri : tile<i32> -> tile<1xi32>
+%ris = broadcast %ri1 : tile<1xi32> -> tile<128xi32>
+%oi = addi %lane, %ris : tile<128xi32>
+%pi = offset %bv, %oi : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>
+%s = store_ptr_tko weak %pi, %one token=%t : tile<128xptr<f32>>, tile<128xf32> -> token
+"""
+POSITIVE = "%mp = assume bounded<1, ?>, %m : tile<i32>\n"
+
+
+def over(lower: str, upper: str, step: str, head: str = "") -> str:
+    return kernel(f"{head}for %i in ({lower} to {upper}, step {step}) : tile<i32> {{\n{TILE_I}}}")
+
+
+def left(lower: str, upper: str, step: str, leave: str = "greater_than_or_equal", head: str = "") -> str:
+    return kernel(
+        f"{head}loop iter_values(%i = {lower}) : tile<i32> {{\n"
+        f"%out = cmpi {leave} %i, {upper}, signed : tile<i32> -> tile<i1>\nif %out {{\nbreak\n}}\n{TILE_I}"
+        f"%next = addi %i, {step} : tile<i32>\ncontinue %next : tile<i32>\n}}"
+    )
+
+
+@pytest.mark.parametrize("bounds", [("%i0", "%m"), ("%m", "%n"), ("%x", "%m"), ("%i4", "%m")])
+@pytest.mark.parametrize("step", ["%i1", "%i4"])
+def test_a_count_below_zero_is_none(bounds: tuple[str, str], step: str) -> None:
+    """Nothing is known of the bounds: both forms stop before the first trip where there is none."""
+    assert_equal(over(*bounds, step), left(*bounds, step))
+    assert_equal(left(*bounds, step), over(*bounds, step))
+    once_more = left(*bounds, step, "greater_than")
+    assert "logic" in {each.impact for each in found(over(*bounds, step), once_more)}
+
+
+def test_a_step_that_may_be_zero_is_not_over() -> None:
+    steps = "%x", "%n", "%m"
+    assert_equal(over(*steps, POSITIVE), left(*steps, head=POSITIVE))
+    assert "logic" in {each.impact for each in found(over(*steps), left(*steps))}
+
+
+@pytest.mark.parametrize("step", ["%i1", "%i4"])
+def test_a_bound_that_is_not_below_the_start(step: str) -> None:
+    plain = over("%m", "%n", step)
+    assert_equal(plain, over("%m", "%most", step, "%most = maxi %n, %m signed : tile<i32>\n"))
+    more = "%m2 = addi %m, %i1 : tile<i32>\n%most = maxi %n, %m2 signed : tile<i32>\n"
+    beyond = over("%m", "%most", step, more)
+    assert "logic" in {each.impact for each in found(plain, beyond)}
 
 
 def test_a_loop_until_a_loaded_value_is_no_counted_loop() -> None:

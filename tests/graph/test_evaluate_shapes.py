@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import LOAD, STORE, Pair, assert_equal, assert_found, kernel, with_value
+from tests.match.snippets import LOAD, STORE, Pair, assert_equal, assert_found, found, kernel, with_value
 
 T = "tile<128xf32>"
 
@@ -208,10 +208,56 @@ def test_added_padding_is_no_danger() -> None:
     assert_found(reference, generated, "padding/extra")
 
 
-def test_inbounds_is_a_promise() -> None:
-    generated = access(more=" inbounds = [true, true]", marks=("", HERE, "", ""))
-    first = assert_found(access(), generated, "bounds/inbounds")
-    assert first.impact == "bounds"
+PROMISED = " inbounds = [true, true]"
+
+
+@pytest.mark.parametrize("lines", ["%u = negf %v : tile<32x32xf32>", SUMMED])
+@pytest.mark.parametrize("padding", ["", "padding_value = zero, "])
+def test_inbounds_is_a_promise(lines: str, padding: str) -> None:
+    """Where the promise is false only the reference is undefined, so the port may do as it likes there."""
+    kind = view_type(padding=padding)
+    promised = access(kind, lines=lines, more=PROMISED, marks=("", HERE, "", ""))
+    checked = access(kind, lines=lines, marks=("", HERE, "", ""))
+    assert assert_found(checked, promised, "bounds/inbounds").impact == "assume"
+    assert [(each.rule, each.impact) for each in found(promised, checked)] == [("bounds/inbounds", "hint")]
+
+
+@pytest.mark.parametrize("index", ["%y, %x", "%x, %i0"])
+def test_a_promise_is_about_one_tile(index: str) -> None:
+    promised, checked = access(lines=SUMMED, more=PROMISED), access(lines=SUMMED, index=index)
+    assert assert_found(promised, checked, "addressing", "grid").impact == "logic"
+
+
+def summed_at(around: str, promise: str) -> str:
+    """Rows divided by their sums, tile `%k` of block `%x`, with code `around` them."""
+    kind = view_type(padding="")
+    return kernel(
+        "%i1 = constant <i32: 1> : tile<i32>\n"
+        "%few = cmpi less_than %h, %w, signed : tile<i32> -> tile<i1>\n"
+        f"%av = make_partition_view %at : {kind}\n%bv = make_partition_view %bt : {kind}\n"
+        + around.format(
+            f"%v, %lt = load_view_tko weak %av[%x, %k] token = %t{promise} : {kind}, tile<i32> -> "
+            f"tile<32x32xf32>, token\n{SUMMED}\n"
+            f"%st = store_view_tko weak %u, %bv[%x, %k] token = %t : tile<32x32xf32>, {kind}, tile<i32> "
+            "-> token"
+        ),
+        parameters=VIEWS,
+        prologue=START,
+    )
+
+
+def test_a_promise_holds_where_it_is_made() -> None:
+    """In the branch, and in the iterations, in which the reference makes the access."""
+    always = "%k = addi %x, %i0 : tile<i32>\n{0}"
+    branch = "%k = addi %x, %i0 : tile<i32>\nif %few {{\n{0}\n}}"
+    short = "for %k in (%i0 to %s, step %i1) : tile<i32> {{\n{0}\n}}"
+    longer = short.replace("%s", "%h")
+    for around in (always, branch, short):
+        assert [each.impact for each in found(summed_at(around, PROMISED), summed_at(around, ""))] == ["hint"]
+    for here, there in ((branch, always), (short, longer)):
+        result = found(summed_at(here, PROMISED), summed_at(there, ""))
+        assert {each.impact for each in result} & {"bounds", "logic"}, (here, there)
+        assert not any(each.rule == "bounds/inbounds" and each.impact == "hint" for each in result)
 
 
 def test_an_unneeded_inbounds_of_one_element_is_harmless() -> None:

@@ -77,6 +77,13 @@ def own_lanes(terms: Terms, value: SSAValue) -> list[Term]:
     return [terms.lane(dim, extent) for dim, extent in enumerate(shape) if extent > 1]
 
 
+def depth_iteration(terms: Terms, depth: int) -> Term:
+    """The symbol of the iteration of a loop at this depth, in effects in canonical form."""
+    leaf = terms.leaf("it", -1 - depth)
+    terms.set_range(leaf, (0, None))
+    return leaf
+
+
 def substitute_carries(
     terms: Terms, term: Term, mapping: Mapping[Term, Term], memo: dict[Term, Term]
 ) -> Term:

@@ -77,18 +77,39 @@ def _count(terms: Terms, body: Body, exit_: Term) -> None:
 
 
 def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:
-    """The trip count when the exit is ``a - s * iteration <= 0`` with a constant s > 0 and an invariant a."""
+    """The trip count when the exit is ``a - s * iteration <= 0`` with invariants s > 0 and a."""
     if terms.kind[exit_] != "le":
         return None
     distance = terms.args[exit_][0]
-    factor = terms.poly(distance).get((loop.iteration,), 0)
-    if factor >= 0:
-        return None
-    rest = terms.sub(distance, terms.scale(terms.atom(loop.iteration), factor))
+    per_trip = [
+        (terms.product(atom for atom in mono if atom != loop.iteration), -factor)
+        for mono, factor in terms.items(distance)
+        if loop.iteration in mono
+    ]
+    step = terms.sum(per_trip)
+    rest = terms.add(distance, terms.mul(step, terms.atom(loop.iteration)))
     inside = {loop.iteration, *(carry.leaf for carry in loop.carries)}
-    if terms.symbols[rest] & inside:
+    if (terms.symbols[rest] | terms.symbols[step]) & inside or not terms.positive(step):
         return None
-    return terms.maximum((terms.zero, terms.ceildiv(rest, terms.const(-factor))))
+    return trip_count(terms, rest, step)
+
+
+def trip_count(terms: Terms, distance: Term, step: Term) -> Term:
+    """How many steps reach the distance. Below zero it counts as zero, so nobody needs to say so.
+
+    A distance to the larger of several bounds, of which one is where the loop starts, is that to the others.
+    """
+    for mono, factor in terms.items(distance):
+        if factor == 1 and len(mono) == 1 and terms.kind[mono[0]] == "max":
+            rest = terms.sub(distance, terms.atom(mono[0]))
+            ahead = [bound for bound in terms.args[mono[0]] if not _reached(terms, terms.add(bound, rest))]
+            distance = terms.add(terms.maximum(ahead), rest) if ahead else terms.zero
+    return terms.ceildiv(distance, step)
+
+
+def _reached(terms: Terms, distance: Term) -> bool:
+    high = terms.range(distance)[1]
+    return high is not None and high <= 0
 
 
 def strides_grid(ev: Evaluator, axis: int, lower: Term, step: Term) -> bool:

@@ -32,6 +32,7 @@ from tileir_diff.graph.values import View, is_pointer, operand, sort_of, union_o
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from xdsl.ir import Block, SSAValue
 
@@ -58,6 +59,7 @@ class Evaluator:
     stored     how often each array was written so far, on the path that wrote it most often
     polls      how many loads of each array were not weak so far
     blocks     by axis what bounds the block's index: at least ``grid``, the number of blocks; None: unknown
+    trusted    checks of bounds that the other side promises to hold where it makes the same access
     grids_differ  whether the two sides are launched on grids of different sizes
     """
 
@@ -87,6 +89,7 @@ class Evaluator:
         self.grid: tuple[int | None, ...] = tuple(grid) if grid is not None else (None, None, None)
         self.kernel.grid = self.blocks = self.grid
         self.grids_differ = False
+        self.trusted: AbstractSet[object] = frozenset()
         self.loops: tuple[Loop, ...] = ()
         self.guard = terms.true
         self.live = terms.true

@@ -280,16 +280,67 @@ def _widens(element: tuple[str, str]) -> bool:
     return _ORDER.get(element[0], 9) < _ORDER.get(element[1], -1)
 
 
+_INTEGERS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
+"""Bits of the integers that memory holds as they are."""
+
+
 def _bitcast(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
-    target = element[1]
+    """The same bits read as another type: of a constant, of a choice, or of what a load gives."""
+    source, target = element
     (x,) = args
     value = terms.value(x)
     if value is not None and target in FORMATS:
         width = sum(FORMATS[target][:2]) + 1
         return constant(terms, target, value & ((1 << width) - 1))
-    if terms.kind[x] == "f" and terms.attr[x][0] == "bitcast" and terms.attr[x][1][0] == target:
-        return terms.args[x][0]
+    node = terms.single(x)
+    if node is None:
+        return None
+    kind, attr, inside = terms.kind[node], terms.attr[node], terms.args[node]
+    if kind == "fc" and target in _INTEGERS and source in FORMATS:
+        return terms.const(_signed(attr[1], _INTEGERS[target]))
+    if kind == "f" and attr[0] == "bitcast":
+        return _as_sort(terms, target, normalise(terms, ("bitcast", (attr[1][0], target), ()), inside))
+    if kind == "ite":
+        arms = [
+            _as_sort(terms, target, normalise(terms, ("bitcast", element, ()), (arm,))) for arm in inside[1:]
+        ]
+        return terms.ite(inside[0], arms[0], arms[1], "int" if target in _INTEGERS else "data")
+    if kind == "mem" and _same_storage(source, target):
+        return _as_sort(terms, target, _reread(terms, node, target))
+    if kind == "undefined" and _same_storage(source, target):
+        return _as_sort(
+            terms, target, terms.node("undefined", (target,), (_reread(terms, inside[0], target),))
+        )
     return None
+
+
+def _reread(terms: Terms, memory: Term, target: str) -> Term:
+    """What a load gives, had it been of another type of as many bits."""
+    again = terms.node("mem", (target, *terms.attr[memory][1:]), terms.args[memory])
+    if target in _INTEGERS:
+        half = 1 << (_INTEGERS[target] - 1)
+        terms.ranges.setdefault(again, (-half, half - 1))
+    terms.inherit(memory, again)
+    return again
+
+
+def _signed(bits: int, width: int) -> int:
+    return bits - (1 << width) if bits >> (width - 1) else bits
+
+
+def _as_sort(terms: Terms, element: str, term: Term) -> Term:
+    """Integers are polynomials."""
+    return terms.atom(term) if element in _INTEGERS else term
+
+
+def _same_storage(source: str, target: str) -> bool:
+    """Whether memory holds the bits of both types, and as many of them."""
+    widths = [_INTEGERS.get(name) or _FLOAT_BITS.get(name) for name in (source, target)]
+    return widths[0] is not None and widths[0] == widths[1]
+
+
+_FLOAT_BITS = {name: sum(parts[:2]) + 1 for name, parts in FORMATS.items() if name != "tf32"}
+"""Not tf32, of which memory holds more bits than it has."""
 
 
 def _itof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:

@@ -101,6 +101,7 @@ class Effect:
     family   pointer, partition, strided, gather
     base     the array, where it is one; else what the pointer starts from
     arrays   the arrays that may be meant, as ``graph.arrays`` has them
+    trusted  checks of bounds that are not in the mask, because the other side promises them
     after    orders of the effects that a token makes come before this one (direct predecessors)
     """
 
@@ -123,6 +124,7 @@ class Effect:
         "result",
         "shape",
         "strides",
+        "trusted",
         "values",
     )
 
@@ -146,6 +148,7 @@ class Effect:
         coordinates: tuple[Term, ...] = (),
         extents: tuple[Term, ...] = (),
         strides: tuple[Term, ...] = (),
+        trusted: tuple[Term, ...] = (),
         result: Term | None = None,
         after: frozenset[int] = frozenset(),
     ) -> None:
@@ -166,6 +169,7 @@ class Effect:
         self.coordinates = coordinates
         self.extents = extents
         self.strides = strides
+        self.trusted = trusted
         self.result = result
         self.after = after
 
@@ -184,6 +188,7 @@ class Effect:
         self.coordinates = tuple([change(v) for v in self.coordinates])
         self.extents = tuple([change(v) for v in self.extents])
         self.strides = tuple([change(v) for v in self.strides])
+        self.trusted = tuple([change(v) for v in self.trusted])
         self.result = maybe(self.result)
 
 
@@ -218,6 +223,7 @@ class Kernel:
     merges          tokens that may be one of several, as negative numbers in ``Effect.after``
     tested          what holds only as divisors are taken as positive, each with the op that tests it
     ops             all ops of the entry, itself included, in order
+    promised        checks of bounds that accesses promise to hold, as ``graph.views`` names them
     roles           what parameters are to arrays, once ``match.arguments.roles`` has looked
     """
 
@@ -233,6 +239,7 @@ class Kernel:
         "name",
         "not_modelled",
         "ops",
+        "promised",
         "promises",
         "roles",
         "side",
@@ -252,6 +259,7 @@ class Kernel:
         self.loops: list[Loop] = []
         self.values: dict[SSAValue, Any] = {}
         self.promises: list[Promise] = []
+        self.promised: set[object] = set()
         self.assumptions: dict[str, None] = {}
         self.not_modelled: list[TileOp] = []
         self.ops: tuple[TileOp, ...] = tuple(ops_within(entry))

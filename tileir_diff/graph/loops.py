@@ -33,7 +33,7 @@ def for_(ev: Evaluator, op: TileOp) -> None:
     lower, upper, step = (ev.operand(op, name) for name in ("lower", "upper", "step"))
     if op.get("unsigned_cmp") and not (terms.nonneg(lower) and terms.nonneg(upper)):
         ev.kernel.assume(f"line {op.span.line}: unsigned loop bounds are taken as non-negative")
-    trip = terms.ceildiv(terms.sub(upper, lower), step)
+    trip = closed_forms.trip_count(terms, terms.sub(upper, lower), step)
     _, high = terms.range(trip)
     inits = [ev.env[value] for value in op.group("inits")]
     if high is not None and high <= 0:

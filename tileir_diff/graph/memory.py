@@ -169,6 +169,7 @@ def _through_view(ev: Evaluator, op: TileOp, value: SSAValue) -> dict[str, Any]:
         "coordinates": touched.coordinates,
         "extents": touched.extents,
         "strides": touched.strides,
+        "trusted": touched.trusted,
     }
 
 

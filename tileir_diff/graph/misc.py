@@ -9,7 +9,7 @@ from tileir_diff.dialect.types import Token
 from tileir_diff.graph.kernel import Promise
 from tileir_diff.graph.ranges import meet
 from tileir_diff.graph.shapes import relane
-from tileir_diff.graph.values import element_name, operand, root_of, shape_of, sort_of
+from tileir_diff.graph.values import element_name, operand, pointee_bits, root_of, shape_of, sort_of
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
@@ -111,6 +111,9 @@ def alloca(ev: Evaluator, op: TileOp) -> None:
 
 
 def pointer_cast(ev: Evaluator, op: TileOp) -> None:
+    if op.short == "ptr_to_ptr" and pointee_bits(op.operands[0]) == pointee_bits(op.results[0]):
+        ev.set(op, ev.operand(op, "source"))  # addresses count in elements, and these are of one size
+        return
     names = (element_name(op.operands[0]), element_name(op.results[0]))
     node = ev.terms.node("f", (op.short, names, ()), (ev.operand(op, "source"),))
     ev.set(op, ev.terms.atom(node))

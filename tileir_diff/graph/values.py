@@ -69,6 +69,13 @@ def element_bits(value: SSAValue) -> int:
     return scalar_type(value).bits
 
 
+def pointee_bits(pointer: SSAValue) -> int:
+    """The size of the elements that a pointer, or a tile of them, points to."""
+    element = tile_type(pointer).element
+    assert isinstance(element, Ptr)
+    return element.pointee.bits
+
+
 def sort_of(value: SSAValue) -> str:
     """ "bool" for i1, "int" for other integers and pointers (polynomials), "data" for the rest."""
     kind = value.type

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tileir_diff.dialect.types import GatherScatterView, StridedView
+from tileir_diff.graph.carries import depth_iteration
 from tileir_diff.graph.shapes import relane
 from tileir_diff.graph.values import View, tensor_dim
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.dialect.types import TensorView
     from tileir_diff.graph.evaluate import Evaluator, Handler
@@ -17,13 +20,17 @@ if TYPE_CHECKING:
 
 
 class Access(NamedTuple):
-    """One access through a view, over the tile's lanes; extents and strides by dimension of the tile."""
+    """One access through a view, over the tile's lanes; extents and strides by dimension of the tile.
+
+    trusted   checks of bounds that the access makes, and that the other side promises to hold
+    """
 
     pointer: Term
     mask: Term
     coordinates: tuple[Term, ...]
     extents: tuple[Term, ...]
     strides: tuple[Term, ...]
+    trusted: tuple[Term, ...]
 
 
 def make_tensor_view(ev: Evaluator, op: TileOp) -> None:
@@ -77,23 +84,13 @@ def access(ev: Evaluator, op: TileOp) -> Access:
     terms = ev.terms
     view = ev.view(op, "view")
     kind: Any = view.type
-    inbounds = op.get("inbounds") or ()
     pointer = view.pointer
-    inside: list[Term] = []
     coordinates: list[Term] = []
-    for dim, (value, extent) in enumerate(zip(op.group("index"), kind.tile, strict=True)):
+    for dim, value in enumerate(op.group("index")):
         coordinate = _coordinate(ev, kind, dim, ev.env[value])
         coordinates.append(coordinate)
-        along = tensor_dim(kind, dim)
-        pointer = terms.add(pointer, terms.mul(coordinate, view.strides[along]))
-        if dim < len(inbounds) and inbounds[dim]:
-            continue
-        sparse = _is_sparse(kind, dim)
-        if extent == 1 and not sparse and not isinstance(kind, StridedView):
-            continue  # an index outside the index space is undefined behaviour, so the one element is inside
-        inside.append(terms.compare("less_than", coordinate, view.shape[along]))
-        if sparse and not terms.nonneg(coordinate):
-            inside.append(terms.compare("greater_than_or_equal", coordinate, terms.zero))
+        pointer = terms.add(pointer, terms.mul(coordinate, view.strides[tensor_dim(kind, dim)]))
+    inside, trusted = _bounds(ev, op, pointer, coordinates)
     dims = [tensor_dim(kind, dim) for dim in range(len(kind.tile))]
     return Access(
         pointer,
@@ -101,7 +98,48 @@ def access(ev: Evaluator, op: TileOp) -> Access:
         tuple(coordinates),
         tuple([view.shape[dim] for dim in dims]),
         tuple([view.strides[dim] for dim in dims]),
+        tuple(trusted),
     )
+
+
+def _bounds(
+    ev: Evaluator, op: TileOp, pointer: Term, coordinates: Sequence[Term]
+) -> tuple[list[Term], list[Term]]:
+    """The checks of bounds that an access makes: those that count, and those that the other side promises."""
+    terms = ev.terms
+    view = ev.view(op, "view")
+    kind: Any = view.type
+    inbounds = op.get("inbounds") or ()
+    inside: list[Term] = []
+    trusted: list[Term] = []
+    for dim, (coordinate, extent) in enumerate(zip(coordinates, kind.tile, strict=True)):
+        sparse = _is_sparse(kind, dim)
+        if extent == 1 and not sparse and not isinstance(kind, StridedView):
+            continue  # an index outside the index space is undefined behaviour, so the one element is inside
+        checks = [terms.compare("less_than", coordinate, view.shape[tensor_dim(kind, dim)])]
+        if sparse and not terms.nonneg(coordinate):
+            checks.append(terms.compare("greater_than_or_equal", coordinate, terms.zero))
+        promised = dim < len(inbounds) and inbounds[dim]
+        for check in checks:
+            if promised:
+                ev.kernel.promised.add(_moment(ev, op, pointer, check))
+            elif ev.trusted and check != terms.true and _moment(ev, op, pointer, check) in ev.trusted:
+                trusted.append(check)
+            else:
+                inside.append(check)
+    return inside, trusted
+
+
+def _moment(ev: Evaluator, op: TileOp, pointer: Term, check: Term) -> object:
+    """A check of bounds with the access that makes it, and when: equal where both sides make it alike."""
+    terms = ev.terms
+    iterations = {loop.iteration: terms.atom(depth_iteration(terms, loop.depth)) for loop in ev.loops}
+    path = terms.conjunction((ev.guard, ev.live))
+    trips = [loop.trip for loop in ev.loops if loop.trip is not None]
+    # without a number of trips a loop is no other's
+    uncounted = [(ev.side, loop.uid) for loop in ev.loops if loop.trip is None]
+    parts = [terms.subst(term, iterations) for term in (pointer, check, path, *trips)]
+    return op.short, *parts, *uncounted
 
 
 def _coordinate(ev: Evaluator, kind: TileView, dim: int, index: Term) -> Term:

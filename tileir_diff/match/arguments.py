@@ -12,7 +12,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.graph import floats
-from tileir_diff.graph.values import is_pointer
+from tileir_diff.graph.values import is_pointer, pointee_bits
 from tileir_diff.match.model import ArgumentPair
 from tileir_diff.match.roles import argument_index, entry_roles, role_names
 
@@ -123,13 +123,14 @@ def pointer_bindings(reference: Kernel, generated: Kernel) -> list[Binding]:
         else:
             left_ref.extend(refs)
             rest.extend(gens)
-    # what is left: by the coarse use (read, written) and the element type, then by order
-    for coarse in (True, False):
+    # what is left: by the coarse use (read, written) and the element type, then by order; last by its size
+    for likeness in (_kinds, _used, _size):
+        coarse = likeness is _kinds
         again: dict[tuple[Any, ...], tuple[list[int], list[int]]] = {}
         for i in left_ref:
-            again.setdefault(_coarse(ref_params[i], ref_uses[i], coarse), ([], []))[0].append(i)
+            again.setdefault(likeness(ref_params[i], ref_uses[i]), ([], []))[0].append(i)
         for j in rest:
-            again.setdefault(_coarse(gen_params[j], gen_uses[j], coarse), ([], []))[1].append(j)
+            again.setdefault(likeness(gen_params[j], gen_uses[j]), ([], []))[1].append(j)
         left_ref, rest = [], []
         for refs, gens in again.values():
             count = min(len(refs), len(gens))
@@ -165,9 +166,17 @@ def _choices(groups: Sequence[tuple[list[int], list[int]]]) -> list[list[tuple[i
     return result
 
 
-def _coarse(param: Any, uses: tuple[Any, ...], fine: bool) -> tuple[Any, ...]:
-    kinds = tuple(sorted({use[0] for use in uses})) if fine else bool(uses)
-    return (param.type, kinds)
+def _kinds(param: Any, uses: tuple[Any, ...]) -> tuple[Any, ...]:
+    return param.type, tuple(sorted({use[0] for use in uses}))
+
+
+def _used(param: Any, uses: tuple[Any, ...]) -> tuple[Any, ...]:
+    return param.type, bool(uses)
+
+
+def _size(param: Any, uses: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Elements of one size may be read as each other."""
+    return pointee_bits(param), bool(uses)
 
 
 def _uses(kernel: Kernel) -> dict[int, tuple[Any, ...]]:

@@ -197,7 +197,7 @@ def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bo
         return blame.make("bounds/inbounds", ref_op, gen_op, *words, part="inbounds")
     if only == "added" and promised == (True, False):
         words = "promised in bounds", _all(blame, added)
-        return blame.make("bounds/inbounds", ref_op, gen_op, *words, part="inbounds", impact="none")
+        return blame.make("bounds/inbounds", ref_op, gen_op, *words, part="inbounds", impact="hint")
     others = gen_atoms if lost else ref_atoms
     rivals = [x for x in others if any(_same_lanes(blame, x, y) for y in lost or added)]
     if only == "added":

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph.evaluate import substitute_carries
+from tileir_diff.dialect.types import Ptr
+from tileir_diff.graph.carries import depth_iteration, substitute_carries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,12 +28,14 @@ class CanonicalEffect:
     condition: Term
     """Path condition and mask: where the effect takes place."""
     values: tuple[Term, ...]
+    element: str
+    """The type that memory is accessed as; of a load its bits alone, as what they mean shows in its value."""
 
     def key(self) -> tuple[object, ...]:
         effect = self.effect
         return (
             effect.op.short if effect.kind == "fence" else effect.kind,
-            effect.element,
+            self.element,
             self.trips,
             self.extents,
             self.pointer,
@@ -54,13 +57,6 @@ def outward(terms: Terms, loops: Sequence[Loop], term: Term) -> Term:
             term = substitute_carries(terms, term, loop.closed, {})
         term = substitute_carries(terms, term, mapping, {})
     return term
-
-
-def depth_iteration(terms: Terms, depth: int) -> Term:
-    """The symbol of the iteration of a loop at this depth, in effects in canonical form."""
-    leaf = terms.leaf("it", -1 - depth)
-    terms.set_range(leaf, (0, None))
-    return leaf
 
 
 def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
@@ -93,7 +89,21 @@ def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
     guards = terms.conjuncts(condition)
     pointer = None if effect.pointer is None else terms.under(finish(effect.pointer), guards)
     values = tuple(terms.under(finish(value), guards) for value in effect.values)
-    return CanonicalEffect(effect, trips, tuple(extents), pointer, condition, values)
+    values, element = _accessed(terms, effect, values)
+    return CanonicalEffect(effect, trips, tuple(extents), pointer, condition, values, element)
+
+
+def _accessed(terms: Terms, effect: Effect, values: tuple[Term, ...]) -> tuple[tuple[Term, ...], str]:
+    """What is stored, and as what: bits that were read as another type are stored as what they were."""
+    if effect.kind == "load":
+        kind: Any = effect.op.results[0].type
+        return values, str(kind.element if isinstance(kind.element, Ptr) else kind.element.bits)
+    if effect.kind == "store":
+        node = terms.single(values[0])
+        if node is not None and terms.kind[node] == "f" and terms.attr[node][0] == "bitcast":
+            source: str = terms.attr[node][1][0]
+            return (terms.args[node][0],), source
+    return values, effect.element
 
 
 def relaned(terms: Terms, item: CanonicalEffect, extents: tuple[int, ...]) -> Iterator[CanonicalEffect]:
@@ -143,6 +153,7 @@ def _renamed(
         None if item.pointer is None else terms.subst(item.pointer, mapping, memo),
         terms.subst(item.condition, mapping, memo),
         tuple(terms.subst(value, mapping, memo) for value in item.values),
+        item.element,
     )
 
 

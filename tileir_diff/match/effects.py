@@ -82,7 +82,8 @@ def _matters(kernel: Kernel, effect: Effect) -> bool:
     terms = kernel.terms
     if effect.guard == terms.false or effect.mask == terms.false:
         return False
-    return not any(loop.trip is not None and terms.value(loop.trip) == 0 for loop in effect.loops)
+    trips = [terms.range(loop.trip)[1] for loop in effect.loops if loop.trip is not None]
+    return not any(most is not None and most <= 0 for most in trips)
 
 
 def _pair(
@@ -169,7 +170,7 @@ def describe(effect: Effect) -> str:
 
 
 def _group(item: CanonicalEffect) -> tuple[object, ...]:
-    return (item.effect.kind, item.effect.base, item.effect.element)
+    return (item.effect.kind, item.effect.base, item.element)
 
 
 def _likeness(ref: CanonicalEffect, gen: CanonicalEffect, level: int) -> int:
@@ -182,9 +183,11 @@ def _likeness(ref: CanonicalEffect, gen: CanonicalEffect, level: int) -> int:
         return -1
     if level <= 1 and (a.base != b.base or a.kind != b.kind):
         return -1
-    if level == 0 and (a.element != b.element or len(a.loops) != len(b.loops) or ref.extents != gen.extents):
+    if level == 0 and (
+        ref.element != gen.element or len(a.loops) != len(b.loops) or ref.extents != gen.extents
+    ):
         return -1
-    if level == 2 and (a.element != b.element or ref.extents != gen.extents or a.kind != b.kind):
+    if level == 2 and (ref.element != gen.element or ref.extents != gen.extents or a.kind != b.kind):
         return -1
     if level == 3 and (a.kind == "load" or a.base != b.base):
         return -1

@@ -72,6 +72,7 @@ def explain(attempt: Attempt) -> EntryResult:
     found.extend(shared_loops(blame, attempt))
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
+    found.extend(_checked(blame, attempt))
     found.extend(_dead_loads(blame, attempt))
     found.extend(view_sizes(blame, attempt))
     found.extend(own_memory(blame, attempt))
@@ -252,6 +253,17 @@ def _families(blame: Blame, attempt: Attempt) -> list[Difference]:
         if a and b and (a == "pointer") != (b == "pointer"):
             words = f"{a} access", f"{b} access"
             found.append(blame.make("memory-family/changed", *_ops(pair), *words))
+    return found
+
+
+def _checked(blame: Blame, attempt: Attempt) -> list[Difference]:
+    """Accesses that check what the reference promises: cost only."""
+    found: list[Difference] = []
+    for pair in (*attempt.match.loads, *attempt.match.pairs):
+        if pair.generated.effect.trusted:
+            checks = " and ".join(blame.show(check) for check in pair.generated.effect.trusted)
+            words = "promised in bounds", checks
+            found.append(blame.make("bounds/inbounds", *_ops(pair), *words, part="inbounds", impact="hint"))
     return found
 
 

@@ -34,7 +34,7 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
     if ref.kind == "assert" and ref.op.get("message") != gen.op.get("message"):
         words = str(ref.op.get("message")), str(gen.op.get("message"))
         found.append(blame.make("runtime-check/changed", ref.op, gen.op, *words, impact="none"))
-    if ref.element != gen.element:
+    if pair.reference.element != pair.generated.element:
         found.append(blame.make("element-type/changed", ref.op, gen.op, ref.element, gen.element))
     if pair.reference.extents != pair.generated.extents:
         words = _shape(ref.shape), _shape(gen.shape)

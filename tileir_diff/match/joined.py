@@ -49,7 +49,7 @@ def _exclusive(terms: Terms, conditions: Sequence[Term]) -> bool:
 
 def _join(terms: Terms, stores: Sequence[CanonicalEffect]) -> CanonicalEffect:
     first = stores[0]
-    element = first.effect.element
+    element = first.element
     sort = "bool" if element == "i1" else "int" if element.startswith(("i", "ptr")) else "data"
     atoms = [dict.fromkeys(terms.conjuncts(store.condition)) for store in stores]
     shared = [atom for atom in atoms[0] if all(atom in each for each in atoms)]

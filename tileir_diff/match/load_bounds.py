@@ -142,7 +142,7 @@ def _beyond(
 
 def _at_one_address(terms: Terms, ref: CanonicalEffect, gen: CanonicalEffect) -> EffectPair | None:
     a, b = ref.effect, gen.effect
-    if (a.base, a.element, ref.trips) != (b.base, b.element, gen.trips):
+    if (a.base, ref.element, ref.trips) != (b.base, gen.element, gen.trips):
         return None
     pair = EffectPair(ref, aligned(terms, ref, gen), False)
     return pair if ref.extents == pair.generated.extents and _same_address(terms, pair) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.ir import TileOp
@@ -10,6 +11,8 @@ from tileir_diff.match.locate_rules import MEMORY, rule_of
 from tileir_diff.match.sites import defining_op, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference
 
@@ -219,6 +222,8 @@ def _matters(blame: Blame, item: Local) -> bool:
     if ref is None or gen is None:
         op: Any = ref if ref is not None else gen
         return _acts(op) or any(list(result.uses) for result in op.results)
+    if item.name == "inbounds" and not any(_promises_more(ref, gen)):
+        return False  # where a lost promise shows, the values say what it does
     if item.what == "operand" and item.operand >= 0:
         a, b = operand_groups(ref)[item.operand][1], operand_groups(gen)[item.operand][1]
         left, right = _term(blame, 0, a), _term(blame, 1, b)
@@ -237,6 +242,12 @@ def _matters(blame: Blame, item: Local) -> bool:
     if ref.short in MEMORY or ref.short in ("for", "loop", "if", "reduce", "scan"):
         return True
     return any(a != b for a, b in values)
+
+
+def _promises_more(ref: TileOp, gen: TileOp) -> Iterator[bool]:
+    """By dimension, whether only the generated access promises to stay inside of the view."""
+    ours, theirs = ref.get("inbounds") or (), gen.get("inbounds") or ()
+    return (promised and not old for old, promised in zip_longest(ours, theirs, fillvalue=False))
 
 
 def _acts(op: Any) -> bool:

@@ -26,7 +26,7 @@ def host_obligations(
     ref, gen = pair.reference, pair.generated
     if ref.trips != gen.trips or ref.extents != gen.extents or ref.effect.kind != gen.effect.kind:
         return (), False
-    same = ref.key()[7:] == gen.key()[7:] and ref.effect.element == gen.effect.element
+    same = ref.key()[7:] == gen.key()[7:] and ref.element == gen.element
     tiles = tile_indices(terms, pair)
     ref_atoms, gen_atoms = terms.conjuncts(ref.condition), terms.conjuncts(gen.condition)
     lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DETAILS: Mapping[str, Detail] = {
     "inbounds": Detail(
-        impact="bounds",
+        impact="assume",
         message="the {op} has inbounds {actual}; in the reference {expected}",
         effect="no bounds check along these dimensions: a tile at the edge reads or writes outside the array",
         fix="leave out inbounds{at} for the dimensions that can run past the edge",
@@ -68,10 +68,10 @@ PROMISED = DETAILS["inbounds"]._replace(
 )
 
 CHECKED = Detail(
-    impact="none",
+    impact="hint",
     message="the {op} checks {actual}; in the reference it promises to stay in bounds",
-    effect="none on results where the reference's promise is true",
-    fix="nothing to do",
+    effect="none on results: the reference is defined only where its promise is true; checks cost time",
+    fix="nothing to do for results",
 )
 
 OF_A_VALUE = Detail(

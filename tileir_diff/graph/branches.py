@@ -8,6 +8,7 @@ from tileir_diff.dialect.types import Token
 from tileir_diff.graph.carries import Exit
 from tileir_diff.graph.orders import Merge, Way
 from tileir_diff.graph.values import sort_of, union_of_tokens
+from tileir_diff.graph.writes import History
 
 if TYPE_CHECKING:
     from xdsl.ir import Region, SSAValue
@@ -26,11 +27,14 @@ def if_(ev: Evaluator, op: TileOp) -> None:
     then = _branch(ev, op.regions[0], outer, condition)
     then_live = ev.live
     middle = len(ev.kernel.effects)
-    stored_then, ev.stored = ev.stored, stored_before
+    stored_then, ev.stored = ev.stored, dict(stored_before)
     other = _branch(ev, op.regions[1] if len(op.regions) > 1 else None, outer, terms.negate(condition))
     bounds = range(first, middle), range(middle, len(ev.kernel.effects))
-    for array, count in stored_then.items():
-        ev.stored[array] = max(count, ev.stored.get(array, 0))
+    for array in stored_then | ev.stored:
+        before = stored_before.get(array, History())
+        branches = [stored.get(array, before) for stored in (stored_then, ev.stored)]
+        if branches != [before, before]:
+            ev.stored[array] = before.branched(*branches)
     ev.live = _live_after(ev, outer, condition, then_live, ev.live)
     for index, result in enumerate(op.results):
         if then is None or other is None:

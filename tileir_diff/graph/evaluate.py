@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tileir_diff.graph.carries import Exit
     from tileir_diff.graph.kernel import Loop
     from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.graph.writes import History
 
 __all__ = ["Evaluator", "substitute_carries"]
 
@@ -56,7 +57,7 @@ class Evaluator:
     pointers   the parameters that are pointers, as atoms
     arrays     which arrays a pointer may be of
     written    the arrays that the entry may write, by their pointers; ``written_in`` is the same by loop
-    stored     how often each array was written so far, on the path that wrote it most often
+    stored     by array what was written to it so far
     polls      how many loads of each array were not weak so far
     blocks     by axis what bounds the block's index: at least ``grid``, the number of blocks; None: unknown
     trusted    checks of bounds that the other side promises to hold where it makes the same access
@@ -94,7 +95,7 @@ class Evaluator:
         self.guard = terms.true
         self.live = terms.true
         self.exits: list[list[Exit]] = []
-        self.stored: dict[Term, int] = {}
+        self.stored: dict[Term, History] = {}
         self.polls: dict[Term | None, int] = {}
         self.arrays = Arrays(self)
         self.written: frozenset[Term] = frozenset()

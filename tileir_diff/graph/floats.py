@@ -307,7 +307,7 @@ def _bitcast(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> T
         return terms.ite(inside[0], arms[0], arms[1], "int" if target in _INTEGERS else "data")
     if kind == "mem" and _same_storage(source, target):
         return _as_sort(terms, target, _reread(terms, node, target))
-    if kind == "undefined" and _same_storage(source, target):
+    if kind == "undefined" and terms.kind[inside[0]] == "mem" and _same_storage(source, target):
         return _as_sort(
             terms, target, terms.node("undefined", (target,), (_reread(terms, inside[0], target),))
         )

@@ -17,6 +17,7 @@ from tileir_diff.graph.values import (
     sort_of,
     union_of_tokens,
 )
+from tileir_diff.graph.writes import History
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,9 +162,10 @@ def _exits_of_body(ev: Evaluator, block: Block, loop: Loop) -> list[Exit]:
             Exit("break" if kind == "break" else "continue", ev.live, values, len(ev.kernel.effects))
         )
     ev.loops, ev.guard, ev.live = outer
-    for base, count in ev.stored.items():
-        if count > stored_before.get(base, 0):
-            ev.stored[base] = count + 1  # what is loaded after the loop is not what its body loaded
+    for array, history in ev.stored.items():
+        before = stored_before.get(array, History())
+        if history != before:
+            ev.stored[array] = before.looped(history)
     return exits
 
 

@@ -21,6 +21,7 @@ from tileir_diff.graph.values import (
     sort_of,
 )
 from tileir_diff.graph.views import access
+from tileir_diff.graph.writes import History
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
@@ -52,18 +53,22 @@ def _base(ev: Evaluator, pointer: Term) -> Term | None:
     return None
 
 
-def _epoch(ev: Evaluator, arrays: frozenset[Term]) -> int:
-    """How often the arrays were written before, as far as program order tells."""
+def _epoch(ev: Evaluator, arrays: frozenset[Term], pointer: Term) -> int:
+    """How often the arrays may have been written there before, as far as program order tells."""
     if not meet(arrays, ev.written):
         return NEVER_WRITTEN
-    if UNKNOWN_ARRAY in arrays:
-        return sum(ev.stored.values())
-    return sum([count for array, count in ev.stored.items() if array in arrays or array == UNKNOWN_ARRAY])
+    return sum(
+        [
+            history.before(ev.terms, pointer)
+            for array, history in ev.stored.items()
+            if UNKNOWN_ARRAY in (array, *arrays) or array in arrays
+        ]
+    )
 
 
-def _wrote(ev: Evaluator, arrays: frozenset[Term]) -> None:
+def _wrote(ev: Evaluator, arrays: frozenset[Term], pointer: Term) -> None:
     for array in sorted(arrays):
-        ev.stored[array] = ev.stored.get(array, 0) + 1
+        ev.stored[array] = ev.stored.get(array, History()).then(pointer)
 
 
 def _writes(ev: Evaluator, loop: Loop, arrays: frozenset[Term]) -> bool:
@@ -80,10 +85,66 @@ def _writes(ev: Evaluator, loop: Loop, arrays: frozenset[Term]) -> bool:
 def _loaded(ev: Evaluator, op: TileOp, fields: dict[str, Any], padding: Term | None) -> Term:
     """The value of a load: memory at its address and moment where the mask holds, else the padding."""
     terms = ev.terms
+    pointer, mask = fields["pointer"], fields["mask"]
+    chosen = _chosen(terms, pointer)
+    if chosen is None or op.get("memory_ordering") != "weak":
+        loaded = _read(ev, op, pointer, fields["base"], fields["arrays"])
+        return _masked(ev, op, mask, loaded, padding)
+    condition, *ways = chosen
+    values = [
+        _masked(ev, op, mask, _read(ev, op, way, *_array_of(ev, way, fields["arrays"])), padding)
+        for way in ways
+    ]
+    return terms.ite(condition, *values, sort_of(op.results[0]))
+
+
+def _masked(ev: Evaluator, op: TileOp, mask: Term, loaded: Term, padding: Term | None) -> Term:
+    """What was read where the mask holds, else the padding."""
+    terms = ev.terms
     result = op.results[0]
-    pointer, mask, base, arrays = (fields[name] for name in ("pointer", "mask", "base", "arrays"))
+    if mask == terms.true:
+        return loaded
+    if padding is None:
+        # two loads leave different things in their lanes: one node for all would cancel in a difference
+        memory = terms.single(loaded)
+        assert memory is not None
+        padding = ev.as_sort(terms.node("undefined", (element_name(result),), (memory,)), result)
+    return terms.ite(mask, loaded, padding, sort_of(result))
+
+
+def _chosen(terms: Terms, pointer: Term) -> tuple[Term, Term, Term] | None:
+    """An address that one condition for all lanes chooses: the condition, and the two addresses.
+
+    So a load of what is chosen reads as the choice between two loads, as an `if` has them.
+    """
+    choices = [atom for atom in terms.args[pointer] if terms.kind[atom] in ("ite", "b2i")]
+    factor = terms.poly(pointer).get((choices[0],)) if len(choices) == 1 else None
+    if factor is None:
+        return None
+    condition, *ways = terms.args[choices[0]]
+    ways = ways or [terms.one, terms.zero]
+    if any(terms.kind[symbol] in ("lane", "bound") for symbol in terms.symbols[condition]):
+        return None
+    rest = terms.sub(pointer, terms.scale(terms.atom(choices[0]), factor))
+    if choices[0] in terms.args[rest]:
+        return None
+    first, second = (terms.add(rest, terms.scale(way, factor)) for way in ways)
+    return condition, first, second
+
+
+def _array_of(ev: Evaluator, pointer: Term, arrays: frozenset[Term]) -> tuple[Term | None, frozenset[Term]]:
+    """The base of an address and the arrays that it may be of, which are of ``arrays``."""
+    base = _base(ev, pointer)
+    known = base is not None and ev.terms.single(base) in ev.pointers
+    return base, frozenset((base,)) if known else arrays
+
+
+def _read(ev: Evaluator, op: TileOp, pointer: Term, base: Term | None, arrays: frozenset[Term]) -> Term:
+    """What memory holds at the address at this moment."""
+    terms = ev.terms
+    result = op.results[0]
     ordering = op.get("memory_ordering")
-    epoch: int | tuple[int, int] = _epoch(ev, arrays)
+    epoch: int | tuple[int, int] = _epoch(ev, arrays, pointer)
     loops: list[Loop] = []
     if ordering != "weak":
         # another block may write between two such loads: each is a value of its own
@@ -97,13 +158,7 @@ def _loaded(ev: Evaluator, op: TileOp, fields: dict[str, Any], padding: Term | N
     memory = terms.node("mem", attr, (pointer, *moments))
     _bound(terms, memory, result)
     terms.origins[ev.side].setdefault(memory, op)
-    loaded = ev.as_sort(memory, result)
-    if mask == terms.true:
-        return loaded
-    if padding is None:
-        # two loads leave different things in their lanes: one node for all would cancel in a difference
-        padding = ev.as_sort(terms.node("undefined", (element_name(result),), (memory,)), result)
-    return terms.ite(mask, loaded, padding, sort_of(result))
+    return ev.as_sort(memory, result)
 
 
 def _bound(terms: Terms, memory: Term, value: SSAValue) -> None:
@@ -181,7 +236,7 @@ def _load(ev: Evaluator, op: TileOp, fields: dict[str, Any], padding: Term | Non
 
 def _write(ev: Evaluator, kind: str, op: TileOp, fields: dict[str, Any], values: tuple[Term, ...]) -> None:
     effect = ev.effect(kind, op, values=values, **fields)
-    _wrote(ev, effect.arrays)
+    _wrote(ev, effect.arrays, fields["pointer"])
     ev.set_token(op, effect, len(op.results) - 1)
 
 
@@ -217,7 +272,7 @@ def atomic(ev: Evaluator, op: TileOp) -> None:
     kind, groups = _ATOMICS[op.short]
     fields = _through_pointers(ev, op, "pointers", result)
     values = tuple([ev.operand(op, name) for name in groups])
-    attr = (op.short, op.get("mode"), _epoch(ev, fields["arrays"]), str(result.type))
+    attr = (op.short, op.get("mode"), _epoch(ev, fields["arrays"], fields["pointer"]), str(result.type))
     # it writes what it reads, so each iteration has a value of its own
     moments = [ev.terms.atom(loop.iteration) for loop in ev.loops]
     node = ev.terms.node("atomic", attr, (fields["pointer"], fields["mask"], *values, *moments))

@@ -73,8 +73,19 @@ class Terms(Predicates):
             return on_true
         if self.kind[cond] == "le" and not self._prefer(cond):
             cond, on_true, on_false = self.negate(cond), on_false, on_true
-        node = self._node("ite", sort, (cond, on_true, on_false))
-        return self.atom(node) if sort == "int" else node
+        if sort != "int":
+            return self._node("ite", sort, (cond, on_true, on_false))
+        shared = self._shared(on_true, on_false)
+        if shared != self.zero:
+            chosen = self.ite(cond, self.sub(on_true, shared), self.sub(on_false, shared), sort)
+            return self.add(shared, chosen)
+        return self.atom(self._node("ite", sort, (cond, on_true, on_false)))
+
+    def _shared(self, first: Term, second: Term) -> Term:
+        """The summands of one sum that are in the other too; a constant is chosen with the rest."""
+        other = frozenset(self.items(second))
+        shared = {mono: factor for mono, factor in self.items(first) if mono and (mono, factor) in other}
+        return self._poly(shared)
 
     def _as_arithmetic(self, cond: Term, on_true: Term, on_false: Term) -> Term | None:
         """A choice between integers that is a minimum, a maximum, a flag, or rounds a quotient down."""

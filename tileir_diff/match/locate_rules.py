@@ -39,6 +39,9 @@ LONE_RULES = {
 PLACES = frozenset({"addressing", "grid", "mask", "stride"})
 """Families that say where memory is accessed: the values tell which, the op does not."""
 
+ADDRESSES = frozenset({"source", "destination", "pointers"})
+"""Operands that are the address of an access."""
+
 ATTRIBUTE_RULES = {
     "rounding": "float-mode/rounding",
     "flush_to_zero": "float-mode/ftz",
@@ -178,6 +181,9 @@ def _operand_rule(name: str, ref: TileOp, gen: TileOp, differences: Sequence[Dif
     if name in ("mask", "padding"):
         detail = "changed" if gen.group(name) else "missing"
         return f"{name}/{detail if ref.group(name) else 'extra'}"
+    if short in MEMORY and name in ADDRESSES:
+        told = (each.rule for each in differences if each.rule.split("/")[0] in PLACES - {"mask"})
+        return next(told, "addressing/index")
     if short in ("for", "loop") or name in ("index", "strides", "base", "shape"):
         return OPERAND_RULES.get(name, "loop/carried")
     if short in ("continue", "break", "yield"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.graph.arrays import meet
 from tileir_diff.graph.orders import TokenOrder
+from tileir_diff.graph.writes import apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -229,23 +230,8 @@ def memory_nodes(kernel: Kernel, term: Term) -> frozenset[Term]:
 
 
 def _disjoint(kernel: Kernel, a: Effect, b: Effect) -> bool:
-    """Whether two accesses of one block can never meet, by the range of the distance of their addresses."""
+    """Whether two accesses of one block can never meet."""
     terms = kernel.terms
     if a.pointer is None or b.pointer is None or a.loops != b.loops:
         return False
-    mapping = {
-        symbol: terms.atom(_other_lane(kernel, symbol))
-        for symbol in terms.symbols[b.pointer]
-        if terms.kind[symbol] == "lane"
-    }
-    distance = terms.sub(a.pointer, terms.subst(b.pointer, mapping))
-    low, high = terms.range(distance)
-    return (low is not None and low > 0) or (high is not None and high < 0)
-
-
-def _other_lane(kernel: Kernel, lane: Term) -> Term:
-    terms = kernel.terms
-    dim, extent = terms.attr[lane]
-    other = terms.leaf("lane", dim + 100, extent)
-    terms.set_range(other, (0, extent - 1))
-    return other
+    return apart(terms, a.pointer, b.pointer)

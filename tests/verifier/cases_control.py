@@ -250,4 +250,13 @@ CONTROL = [
     Case("op/operand-type", _for(bounds="%x to %x, step %x", type_=_F), _for()),
 ]
 
-CASES = [*REDUCTIONS, *CONTROL]
+VALUES = [
+    Case(
+        "ssa/type",
+        func("%a: tile<4xi32>", f"%b = addi %a, %a : {wrong}"),
+        func("%a: tile<4xi32>", "%b = addi %a, %a : tile<4xi32>"),
+    )
+    for wrong in ("tile<4xi64>", "tile<8xi32>")
+]
+
+CASES = [*REDUCTIONS, *CONTROL, *VALUES]

@@ -53,7 +53,7 @@ def build_module(source: SourceText, syntax: SyntaxFile, format_: str) -> Module
     try:
         return Builder(source, syntax, format_).module()
     except Problem as problem:
-        raise source.error(problem.message, problem.offset) from None
+        raise source.error(problem.message, problem.offset, problem.rule) from None
 
 
 class Builder:

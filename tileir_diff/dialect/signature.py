@@ -96,7 +96,7 @@ def check(node: OpNode, operand: SSAValue, printed: object) -> None:
     """Raises Problem when an operand does not have the printed type."""
     if operand.type is not printed and operand.type != printed:
         message = f"value '%{operand.name_hint or ''}' has type {operand.type}, but is used as {printed}"
-        raise Problem(message, signature_start(node))
+        raise Problem(message, signature_start(node), "ssa/type")
 
 
 def signature_start(node: OpNode) -> int:

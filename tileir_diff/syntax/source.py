@@ -56,13 +56,14 @@ class Problem(Exception):  # noqa: N818  (an error once it knows its file)
     """A fault in a piece of text; `offset` counts from the start of that piece.
 
     Pieces nest (a type in a type in an op): `with Problem.shifted(n)` moves the offsets of a part to those of
-    its whole.
+    its whole. `rule` names the constraint of the dialect that is broken, where it is one.
     """
 
-    def __init__(self, message: str, offset: int = 0) -> None:
+    def __init__(self, message: str, offset: int = 0, rule: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.offset = offset
+        self.rule = rule
 
     @staticmethod
     def shifted(start: int) -> _Shift:

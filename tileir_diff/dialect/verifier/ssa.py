@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
 
 RULES: Rules = {
+    "ssa/type": "a value is used with the type that it was defined with",
     "ssa/undefined-value": "a value is defined before its use, in a scope that the use can see",
 }
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
 
 import pytest
 
 from tests.match.snippets import assert_equal, found, kernel
 
+Make = Callable[[str, str], dict[str, str]]
 V = "tile<128xf32>"
 FEW = (
     "%few = cmpi less_than %m, %i4, signed : tile<i32> -> tile<i1>\n"
@@ -149,11 +151,10 @@ def read(first: str, second: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("make", [choices, read])
 @pytest.mark.parametrize("pair", [("%pa", "%pb"), ("%p", "%q"), ("%q", "%pa")])
-def test_an_address_may_be_chosen_anyhow(make: object, pair: tuple[str, str]) -> None:
-    assert callable(make)
+def test_an_address_may_be_chosen_anyhow(make: Make, pair: tuple[str, str]) -> None:
     head = halves(128) + FEW
-    forms: dict[str, str] = make(*pair)
-    turned: dict[str, str] = make(*pair[::-1])
+    forms = make(*pair)
+    turned = make(*pair[::-1])
     for one in forms.values():
         for name, other in forms.items():
             assert_equal(kernel(head + one), kernel(head + other))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.match.snippets import compared
@@ -160,3 +162,45 @@ def test_what_another_iteration_accesses_is_waited_for(written: str, read: str, 
 def test_iterations_that_keep_apart_need_no_order(written: str, read: str, step: str) -> None:
     ordered, loose = (iterations(token, written=written, read=read, step=step) for token in ("%c", "%t"))
     assert not lost(ordered, loose)
+
+
+# ---- one token, one finding ------------------------------------------------------------------------------
+
+LOCKED = (Path(__file__).parents[2] / "fixtures" / "kernels" / "locked_sum" / "py.mlir").read_text()
+FRESH = "    %fresh = make_token : token\n"
+TAKEN = (
+    "    %result_33, %result_token_34 = atomic_cas",
+    f"{FRESH}    %result_33, %result_token_34 = atomic_cas",
+)
+HELD = ("    if %20 {", f"{FRESH}    if %20 {{")
+LEFT = "break %result_token_34, %result_token_34"
+STORED = ("token = %11", "token = %0")
+FREED = ("token=%18", "token=%0")
+
+
+def edited(*edits: tuple[str, str]) -> str:
+    text = LOCKED
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("edits", "places"),
+    [
+        ([TAKEN, ("token=%19", "token=%fresh")], ["atomic_cas_tko"]),
+        ([HELD, (LEFT, "break %fresh, %fresh")], ["load_view_tko"]),
+        ([HELD, (LEFT, "break %result_token_34, %fresh")], ["load_view_tko"]),
+        ([("    continue", f"{FRESH}    continue"), ("continue %result_token_34", "continue %fresh")], []),
+        ([STORED], ["store_view_tko"]),
+        ([FREED], ["atomic_rmw_tko"]),
+        ([STORED, FREED], ["store_view_tko", "atomic_rmw_tko"]),
+        ([TAKEN, ("token=%19", "token=%fresh"), FREED], ["atomic_cas_tko", "atomic_rmw_tko"]),
+    ],
+)
+def test_one_other_token_is_one_finding(edits: list[tuple[str, str]], places: list[str]) -> None:
+    """However many orders it costs; and two are two."""
+    found = compared(LOCKED, edited(*edits)).differences
+    assert [each.rule for each in found] == ["token-order/missing"] * len(places)
+    assert [each.generated.op.short for each in found if each.generated] == places

@@ -91,11 +91,11 @@ def _loaded(ev: Evaluator, op: TileOp, fields: dict[str, Any], padding: Term | N
         loaded = _read(ev, op, pointer, fields["base"], fields["arrays"])
         return _masked(ev, op, mask, loaded, padding)
     condition, *ways = chosen
-    values = [
+    on_true, on_false = (
         _masked(ev, op, mask, _read(ev, op, way, *_array_of(ev, way, fields["arrays"])), padding)
         for way in ways
-    ]
-    return terms.ite(condition, *values, sort_of(op.results[0]))
+    )
+    return terms.ite(condition, on_true, on_false, sort_of(op.results[0]))
 
 
 def _masked(ev: Evaluator, op: TileOp, mask: Term, loaded: Term, padding: Term | None) -> Term:
@@ -135,8 +135,9 @@ def _chosen(terms: Terms, pointer: Term) -> tuple[Term, Term, Term] | None:
 def _array_of(ev: Evaluator, pointer: Term, arrays: frozenset[Term]) -> tuple[Term | None, frozenset[Term]]:
     """The base of an address and the arrays that it may be of, which are of ``arrays``."""
     base = _base(ev, pointer)
-    known = base is not None and ev.terms.single(base) in ev.pointers
-    return base, frozenset((base,)) if known else arrays
+    if base is not None and ev.terms.single(base) in ev.pointers:
+        arrays = frozenset((base,))
+    return base, arrays
 
 
 def _read(ev: Evaluator, op: TileOp, pointer: Term, base: Term | None, arrays: frozenset[Term]) -> Term:

@@ -41,11 +41,17 @@ class TokenOrder:
     """Order by tokens, as bit sets over ``Effect.order``.
 
     A merge orders an effect before what follows only where each of its ways does, or where the effect is not
-    carried out on that way. ``extra``: more effects that come before an effect, by its order.
+    carried out on that way. ``extra``: more effects that come before an effect, by its order;
+    ``merges``: what to take instead of some of the kernel's.
     """
 
-    def __init__(self, kernel: Kernel, extra: Mapping[int, Iterable[int]] | None = None) -> None:
-        self._merges = kernel.merges
+    def __init__(
+        self,
+        kernel: Kernel,
+        extra: Mapping[int, Iterable[int]] | None = None,
+        merges: Mapping[int, Merge] | None = None,
+    ) -> None:
+        self._merges = {**kernel.merges, **(merges or {})}
         self._after = {
             effect.order: effect.after.union((extra or {}).get(effect.order, ())) for effect in kernel.effects
         }

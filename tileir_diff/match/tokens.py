@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from copy import copy
+from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.graph.arrays import meet
 from tileir_diff.graph.orders import TokenOrder
 from tileir_diff.graph.writes import apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from tileir_diff.graph.kernel import Effect, Kernel, Loop
     from tileir_diff.graph.orders import Merge
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.effects import EffectMatch, EffectPair
+
+    Lost = tuple[EffectPair, EffectPair]
 
 WRITES = frozenset({"store", "atomic_rmw", "atomic_cas"})
 FENCES = frozenset({"fence"})
@@ -27,18 +30,70 @@ def lost_orders(
     """Pairs (earlier, later) whose order is lost, where the accesses may touch the same element.
 
     The two are the same pair where a loop no longer orders an access after itself in the iteration before.
+    Of the orders that one other token costs only one is told: where it stands, if that is an access.
     """
     if _same_edges(reference, generated, match):
         return []
     orders = _Orders(reference, generated)
     groups, anchors = _groups(match)
-    return [
+    lost = [
         (earlier, later)
         for group in groups
         for later in group
         for earlier in group
         if _matters(earlier.reference.effect, later.reference.effect, anchors) and orders.lost(earlier, later)
     ]
+    return lost if len(lost) < 2 else _one_a_token(orders, _repairs(reference, generated, match), lost)
+
+
+class _Repair(NamedTuple):
+    """One token of the generated side as the reference has it: of an access, or of a merge."""
+
+    extra: Mapping[int, frozenset[int]]
+    merges: Mapping[int, Merge]
+
+
+def _repairs(reference: Kernel, generated: Kernel, match: EffectMatch) -> list[_Repair]:
+    """The tokens that differ, each taken from the reference."""
+    pairs = (*match.pairs, *match.loads)
+    partner = {pair.reference.effect.order: pair.generated.effect.order for pair in pairs}
+    same_merges = reference.merges.keys() == generated.merges.keys()
+
+    def ours(orders: Iterable[int]) -> frozenset[int]:
+        known = frozenset(partner.get(order) if order >= 0 else order for order in orders)
+        return frozenset(order for order in known if order is not None and (order >= 0 or same_merges))
+
+    found: list[_Repair] = []
+    for pair in sorted(pairs, key=lambda pair: pair.generated.effect.order):
+        effect = pair.generated.effect
+        wanted = ours(pair.reference.effect.after)
+        if not wanted <= effect.after:
+            found.append(_Repair({effect.order: wanted}, {}))
+    for number, merge in reference.merges.items() if same_merges else ():
+        theirs = generated.merges[number]
+        if len(merge.ways) == len(theirs.ways):
+            ways = tuple(
+                way._replace(sources=ours(old.sources))
+                for old, way in zip(merge.ways, theirs.ways, strict=True)
+            )
+            if ways != theirs.ways:
+                found.append(_Repair({}, {number: theirs._replace(ways=ways)}))
+    return found
+
+
+def _one_a_token(orders: _Orders, repairs: list[_Repair], lost: list[Lost]) -> list[Lost]:
+    """One lost order for each token that brings some back, and all that no token does."""
+    told: list[Lost] = []
+    while len(lost) > 1 and repairs:
+        left = [[each for each in lost if orders.repaired(repair).lost(*each)] for repair in repairs]
+        best = min(range(len(repairs)), key=lambda index: len(left[index]))
+        if len(left[best]) == len(lost):
+            break
+        back = [each for each in lost if each not in left[best]]
+        here = [each for each in back if each[1].generated.effect.order in repairs[best].extra]
+        told.append((here or back)[0])
+        orders, lost = orders.repaired(repairs.pop(best)), left[best]
+    return sorted(told + lost, key=lambda pair: [each.reference.effect.order for each in pair[::-1]])
 
 
 def _groups(match: EffectMatch) -> tuple[list[list[EffectPair]], frozenset[int]]:
@@ -94,11 +149,23 @@ class _Orders:
     """
 
     def __init__(self, reference: Kernel, generated: Kernel) -> None:
-        self.kernel = reference
+        self.kernels = reference, generated
         self.reference = TokenOrder(reference)
         self.data = _data_order(generated)
+        self.extra: Mapping[int, frozenset[int]] = {}
+        self.merges: Mapping[int, Merge] = {}
         self.generated = TokenOrder(generated)
         self.chained = TokenOrder(generated, self.data)
+
+    def repaired(self, repair: _Repair) -> _Orders:
+        """The same with one more token of the generated side as the reference has it."""
+        new = copy(self)
+        new.extra, new.merges = {**self.extra, **repair.extra}, {**self.merges, **repair.merges}
+        nothing: frozenset[int] = frozenset()
+        both = {order: needed | new.extra.get(order, nothing) for order, needed in self.data.items()}
+        new.generated = TokenOrder(self.kernels[1], new.extra, new.merges)
+        new.chained = TokenOrder(self.kernels[1], both, new.merges)
+        return new
 
     def lost(self, earlier: EffectPair, later: EffectPair) -> bool:
         a, b = earlier.reference.effect, later.reference.effect
@@ -108,7 +175,7 @@ class _Orders:
             and self.reference.now(a.order, b.order)
             and not self.generated.now(c.order, d.order)
             and c.order not in self.data[d.order]
-            and not (a.base == b.base and _disjoint(self.kernel, a, b))
+            and not (a.base == b.base and _disjoint(self.kernels[0], a, b))
         ):
             return True
         return len(a.loops) == len(c.loops) and any(
@@ -123,7 +190,7 @@ class _Orders:
         a, b = pair
         if a.order > b.order and loop not in b.loops:
             return False
-        if a.base == b.base and _keep_apart(self.kernel, a, b, loop):
+        if a.base == b.base and _keep_apart(self.kernels[0], a, b, loop):
             return False
         earlier, later = generated
         return any(

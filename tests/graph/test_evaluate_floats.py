@@ -150,7 +150,6 @@ def test_association_is_a_matter_of_rounding() -> None:
     assert assert_found(left, right, "arithmetic").impact in ("ulp", "logic")
 
 
-@pytest.mark.xfail(strict=True, reason="alignment says that the store reads another value, with impact logic")
 def test_fma_against_multiply_and_add_is_a_matter_of_rounding() -> None:
     head = f"%e = exp %v : {T}\n"
     fused = with_value(f"{head}%w = fma %v, %e, %one : {T}")

@@ -65,9 +65,6 @@ def test_padding_by_a_select_is_padding() -> None:
     assert_equal(loaded(LOAD), loaded(unpadded))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="alignment pairs the two stores in order and says that the first has another value"
-)
 def test_a_lost_store_and_an_extra_one() -> None:
     twice = with_value(f"{NEG}\n{STORE.replace('%st', '%s0').replace('%w', '%v')}")
     assert_found(twice, with_value(NEG), "memory-family/missing", "memory-family")
@@ -118,10 +115,6 @@ def test_a_lost_atomic() -> None:
     assert assert_found(nothing, atomic(), "atomic/extra").impact == "logic"
 
 
-LOOSE = "alignment tells first of an op that only fed what was lost"
-
-
-@pytest.mark.xfail(strict=True, reason=LOOSE)
 def test_an_atomic_is_no_store() -> None:
     stored = kernel(
         "%uno = constant <i32: 1> : tile<i32>\n%p = offset %c, %x : tile<ptr<i32>>, tile<i32> -> "

@@ -112,7 +112,16 @@ def test_a_false_promise_about_a_constant() -> None:
     false = promised(constant + divisible(16, "c", "i32", HERE), size="dc")
     assert_equal(reference, true)
     first = assert_found(reference, false, "divisibility/stronger")
-    assert "false here" in first.evidence
+    assert first.evidence == "false here: the value is 1000 in the text itself"
+
+
+def test_a_false_promise_says_where_the_value_is_known_from() -> None:
+    arrays = ArgValue("ptr", "a"), ArgValue("ptr", "b")
+    side = SideLaunch(None, (1, 1, 1), (*arrays, ArgValue("i32", 12), ArgValue("i32", 12)))
+    options = CompareOptions(launch=Launch(side, side, "launch.json"))
+    true, false = promised(divisible(4, "n", "i32"), size="dn"), promised(divisible(8, "n", "i32"), size="dn")
+    first = assert_found(true, false, "divisibility/stronger", options=options)
+    assert first.evidence == "false here: the value is 12 at this launch"
 
 
 def test_two_promises_make_one() -> None:
@@ -154,7 +163,7 @@ def test_a_false_bound_on_a_constant() -> None:
     constant = "%c = constant <i32: 1000> : tile<i32>\n"
     false = promised(constant + f"%dc = assume bounded<0, 999>, %c : tile<i32>{HERE}\n", size="dc")
     first = assert_found(promised(constant, size="c"), false, "bounds/stronger")
-    assert "false here" in first.evidence
+    assert first.evidence == "false here: the value is 1000 in the text itself"
 
 
 def test_wrapping_promises_on_arithmetic() -> None:

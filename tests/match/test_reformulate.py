@@ -169,12 +169,6 @@ def sigmoid(form: str) -> str:
     return with_value(body.replace("%a = tanh", "%th = tanh").replace("fma %a,", "fma %th,"))
 
 
-OVERRIDDEN = (
-    "where two texts nearly align, the ops that differ are told with impact logic, not the reformulation"
-)
-
-
-@pytest.mark.xfail(strict=True, reason=OVERRIDDEN)
 def test_sigmoids() -> None:
     assert_equal(sigmoid("safe"), sigmoid("safe"))
     assert assert_found(sigmoid("safe"), sigmoid("unsafe"), "arithmetic/reformulated").impact == "logic"

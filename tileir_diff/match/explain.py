@@ -41,6 +41,16 @@ LONE_RULES = {
     "atomic_cas": "atomic",
 }
 """Families of rules for an effect on one side only; memory-family for all others."""
+WHOLE = frozenset(
+    {
+        "arithmetic/reformulated",
+        "atomic/extra",
+        "atomic/missing",
+        "memory-family/extra",
+        "memory-family/missing",
+    }
+)
+"""Differences of several ops at once, or of an access and all that feeds it: no changed op says it better."""
 HINT_STATUS = {"missing": "MISSING", "extra": "EXTRA"}
 
 
@@ -218,7 +228,7 @@ def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Dif
         return found + overflow_promises(blame, None)
     blame.settled = settled_promises(alignment)
     promised = overflow_promises(blame, alignment)
-    if found:
+    if found and not all(difference.rule in WHOLE for difference in found):
         from tileir_diff.match.locate import place
 
         found = place(blame, alignment, found) or found
@@ -249,8 +259,10 @@ def _families(blame: Blame, attempt: Attempt) -> list[Difference]:
     """View against pointer accesses of the same elements: cost only."""
     found: list[Difference] = []
     for pair in (*attempt.match.loads, *attempt.match.pairs):
-        a, b = pair.reference.effect.family, pair.generated.effect.family
-        if a and b and (a == "pointer") != (b == "pointer"):
+        ref, gen = pair.reference, pair.generated
+        a, b = ref.effect.family, gen.effect.family
+        same = pair.equal or (ref.extents, ref.pointer) == (gen.extents, gen.pointer)
+        if same and a and b and (a == "pointer") != (b == "pointer"):
             words = f"{a} access", f"{b} access"
             found.append(blame.make("memory-family/changed", *_ops(pair), *words))
     return found

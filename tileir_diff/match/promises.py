@@ -6,12 +6,16 @@ from collections.abc import Callable
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.graph.values import defining_op
 from tileir_diff.match.canonical import outward
 from tileir_diff.match.model import Difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from xdsl.ir import SSAValue
+
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel, Promise
     from tileir_diff.graph.terms import Term, Terms
 
@@ -137,7 +141,7 @@ def _stronger(
     if name == "DivBy":
         return _stronger_division(reference, generated, promise, facts, make, obligations, specialised)
     if name == "Bounded" and isinstance(promise.term, int):
-        return _stronger_bound(reference, promise, make, obligations)
+        return _stronger_bound(reference, generated, promise, make, obligations)
     if name == "SameElements":
         for other in reference.promises:
             if other.term == promise.term and other.assumption == assumption:
@@ -202,7 +206,7 @@ def _stronger_division(
                 _stated(reference, promise),
                 f"div_by<{divisor}>",
                 part="assumption",
-                note=f"false here: the value is {constant}",
+                note=f"false here: {_known(generated, promise, constant)}",
             )
         ]
     if assumption.every not in (None, 1):
@@ -334,8 +338,26 @@ def _stated(other: Kernel, promise: Promise) -> str:
     return "no promise" if op is None else f"div_by<{op.get('assumption').divisor}>"
 
 
+def _known(kernel: Kernel, promise: Promise, constant: int) -> str:
+    """The value of what is promised, and where it is known from: the text, the launch, or the other side."""
+    terms = kernel.terms
+    sources: dict[SSAValue, TileOp | None] = {}
+    work = list(promise.op.operands)
+    while work:
+        value = work.pop()
+        if value not in sources:
+            op = sources[value] = defining_op(value)
+            work += [] if op is None else op.operands
+    if None not in sources.values():
+        return f"the value is {constant} in the text itself"
+    leaves = [leaf for term in kernel.arguments if (leaf := terms.single(term)) is not None]
+    if any(terms.kind[leaf] == "arg" and terms.attr[leaf][0] == "array" for leaf in leaves):
+        return f"the value is {constant} at this launch"
+    return f"the value is {constant} where the arguments are matched as printed"
+
+
 def _stronger_bound(
-    reference: Kernel, promise: Promise, make: Make, obligations: dict[str, None]
+    reference: Kernel, generated: Kernel, promise: Promise, make: Make, obligations: dict[str, None]
 ) -> list[Difference]:
     terms = reference.terms
     low, high = promise.assumption.lower, promise.assumption.upper
@@ -352,7 +374,7 @@ def _stronger_bound(
                 str(constant),
                 str(promise.assumption),
                 part="assumption",
-                note=f"false here: the value is {constant}",
+                note=f"false here: {_known(generated, promise, constant)}",
             )
         ]
     ref_low: int | None = None

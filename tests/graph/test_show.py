@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tileir_diff.graph.show import WIDTH, show
+from tileir_diff.excerpt import cut
+from tileir_diff.graph.show import NOTATION, WIDTH, show
 from tileir_diff.graph.terms import Terms
 
 
@@ -29,3 +32,29 @@ def test_what_is_left_out_is_inside() -> None:
     assert line.startswith("pair(function(function(")
     assert line.endswith(")")
     assert "…" in line
+
+
+def test_each_kind_of_number_is_spelled_for_people() -> None:
+    terms = Terms()
+    a, b = (terms.atom(terms.leaf("arg", 0, index)) for index in (0, 1))
+    names = {terms.single(a) or 0: "a", terms.single(b) or 0: "b"}
+    assert show(terms, terms.node("tdiv", None, (a, b)), names) == "trunc(a / b)"
+    assert show(terms, terms.node("ult", 32, (a, b)), names) == "a < b (unsigned)"
+    assert show(terms, terms.node("wrap", (32,), (a,)), names) == "i32(a)"
+    assert show(terms, terms.node("zext", (8,), (a,)), names) == "u8(a)"
+
+
+@pytest.mark.parametrize("width", range(16, 42))
+def test_a_cut_leaves_no_half_word(width: int) -> None:
+    text = "block.x*some_size + iteration*other_size"
+    shown = cut(text, width)
+    assert len(shown) <= width
+    assert shown == text or (shown[-1] == "…" and text.startswith(shown[:-1]))
+    rest = text[len(shown) - 1 :]
+    assert shown == text or not (shown[-2].isalnum() and rest[0].isalnum())
+
+
+def test_the_notation_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference.md").read_text(encoding="utf-8")
+    for spelling, meaning in NOTATION.items():
+        assert f"| `{spelling}` | {meaning} |" in page

@@ -18,11 +18,11 @@ def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
 
 
 def pages(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """What `explain` takes: rules and lints."""
+    """What `explain` takes: rules, lints and `terms`."""
     from tileir_diff.lints import LINTS, PREFIX
 
     lints = [PREFIX + name for name in LINTS]
-    return [*rules(ctx, param, incomplete), *(name for name in lints if name.startswith(incomplete))]
+    return [*rules(ctx, param, incomplete), *(n for n in (*lints, "terms") if n.startswith(incomplete))]
 
 
 def equivalences(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

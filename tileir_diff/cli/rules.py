@@ -7,6 +7,7 @@ import click
 from tileir_diff.cli.completion import pages
 from tileir_diff.cli.output import emit
 
+TERMS = "terms"
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -29,11 +30,11 @@ def rules(format_: str) -> None:
 @click.argument("rule", shell_complete=pages)
 @click.pass_context
 def explain(ctx: click.Context, rule: str) -> None:
-    """Explain a rule (`mask/missing`), a family (`mask`) or a lint (`lint/dead-mask`)."""
+    """Explain a rule (`mask/missing`), a family (`mask`), a lint (`lint/dead-mask`), or how `terms` read."""
     from tileir_diff.lints import LINTS, PREFIX
     from tileir_diff.rules.catalogue import closest, page
 
-    text = _lint_page(rule) or page(rule)
+    text = _terms_page() if rule == TERMS else _lint_page(rule) or page(rule)
     lints = [PREFIX + name for name in LINTS]
     if text is None and rule.rstrip("/") == PREFIX.rstrip("/"):
         click.echo(f"error: lints are explained one by one: {', '.join(lints)}", err=True)
@@ -57,6 +58,14 @@ def completion(shell: str) -> None:
     complete = get_completion_class(shell)
     assert complete is not None  # the choice above holds only what click knows
     emit(complete(app, {}, "tileir-diff", "_TILEIR_DIFF_COMPLETE").source() + "\n", None)
+
+
+def _terms_page() -> str:
+    from tileir_diff.graph.show import NOTATION
+
+    width = max(map(len, NOTATION))
+    lines = [f"  {spelling:{width}}  {meaning}" for spelling, meaning in NOTATION.items()]
+    return "\n".join(("How values are written in reports:", "", *lines)) + "\n"
 
 
 def _lint_page(rule: str) -> str | None:

@@ -4,12 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.excerpt import cut
 from tileir_diff.graph import floats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tileir_diff.graph.terms import Term, Terms
+
+NOTATION = {
+    "block.x, grid.x": "the index of the block, and the number of blocks, along an axis of the grid",
+    "i0, i1": "the lane along dimension 0, 1 of the tile that the op makes or accesses",
+    "k1, k2": "the index that a reduction, scan or matrix product runs over; k2 around one over k1",
+    "iteration, iteration2": "the iteration, from 0, of a loop around; of the second from outside",
+    "x.shape0, x.stride1": "the size and the stride of the array behind the argument x, by dimension",
+    "load[x + 4]": "what memory holds 4 elements on from where x points",
+    "(a) / (b)": "the quotient rounded down",
+    "trunc(a / b)": "the quotient rounded towards zero",
+    "i32(a), u8(a)": "the lowest 32 bits of a, read as a signed number; 8 bits, read as an unsigned one",
+    "a < b (unsigned)": "compared as unsigned numbers; one that may be negative is large then",
+    "[c]": "1 where c holds, else 0",
+    "c ? a : b": "a where c holds, else b",
+    "undetermined": "any value: of a lane that a load leaves out and does not pad",
+    "carried value, loop result": "what one iteration hands to the next, and the loop to what follows it",
+    "…": "something that is left out, so that the line fits",
+    "97% alike": "the share of the ops of two entries that have a like one on the other side",
+}
+"""How terms are written in reports."""
 
 DEPTH = 5
 SHALLOW = 3
@@ -27,7 +48,7 @@ def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> s
         line = _show(terms, term, names or {}, depth)
         if len(line) <= WIDTH:
             return line
-    return line[: WIDTH - 1] + "…"
+    return cut(line, WIDTH)
 
 
 def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:
@@ -74,6 +95,10 @@ def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
             return f" {kind} ".join(sub(arg) for arg in args)
         case "div":
             return f"({sub(args[0])}) / ({sub(args[1])})"
+        case "tdiv":
+            return f"trunc({sub(args[0])} / {sub(args[1])})"
+        case "ult":
+            return f"{sub(args[0])} < {sub(args[1])} (unsigned)"
         case "min" | "max":
             return call(kind)
         case "ite":
@@ -99,7 +124,9 @@ def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
         case "iop":
             return call(attr[1])
         case "wrap":
-            return f"wrap{attr[0]}({sub(args[0])})"
+            return f"i{attr[0]}({sub(args[0])})"
+        case "zext":
+            return f"u{attr[0]}({sub(args[0])})"
         case _:
             return call(kind) if args else kind
 

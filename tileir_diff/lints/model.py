@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from tileir_diff.excerpt import cut
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -69,4 +71,4 @@ MESSAGE_LIMIT = 100
 
 def shorten(message: str) -> str:
     """A message cut to the limit."""
-    return message if len(message) <= MESSAGE_LIMIT else message[: MESSAGE_LIMIT - 1] + "…"
+    return cut(message, MESSAGE_LIMIT)

@@ -60,7 +60,11 @@ def elide(text: str, width: int) -> str:
     if len(text) <= width:
         return text
     head = (width - 1) // 2
-    return text[:head] + ELLIPSIS + text[len(text) - (width - 1 - head) :]
+    start = len(text) - (width - 1 - head)
+    if head <= 2 * WORD:
+        return text[:head] + ELLIPSIS + text[start:]
+    end = next((at for at in range(start, start + WORD) if not _in_word(text[at - 1])), start)
+    return _word_end(text, 0, head) + ELLIPSIS + text[end:]
 
 
 def focus(text: str, other: str, width: int) -> str:

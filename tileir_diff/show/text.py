@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.excerpt import cut
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -329,7 +331,7 @@ def _times(what: str, count: int) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return cut(text, limit)
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:

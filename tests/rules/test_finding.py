@@ -133,3 +133,26 @@ def test_every_family_of_the_contract_is_there() -> None:
         "entry-signature runtime-check debug-op dead-code"
     )
     assert set(contract.split()) <= set(FAMILIES)
+
+
+ADDRESS = "64*block.x - 8192*(block.x / 128) + i0 + 32*block.y"
+
+
+def test_a_fix_names_the_place_of_what_nobody_writes() -> None:
+    text = "entry @k(%a: tile<i32>) {\n%b = addi %a, %a : tile<i32>\nreturn\n}\n"
+    op = next(op for op in parse_text(text).walk() if getattr(op, "short", "") == "addi")
+    site = Site(op, "@k")  # type: ignore[arg-type]
+    long = finding(Difference("addressing/index", site, site, ADDRESS, "i0"))
+    assert long.fix == "index it by what the addi at line 2 of the reference has"
+    assert ADDRESS in long.expected
+    short = finding(Difference("addressing/index", site, site, "64*block.x", "i0"))
+    assert short.fix == "index it by 64*block.x"
+
+
+def test_a_fix_never_passes_the_sizes_of_a_launch_off_as_code() -> None:
+    known = difference("mask/missing", "i0 <= 999", "nothing", detail={"launch": True})
+    assert finding(known).fix.endswith("(for this launch)")
+    assert not finding(difference("mask/missing", "i0 <= 999", "nothing")).fix.endswith("launch)")
+    assert not finding(difference("reduction/axis", "dim=10", "dim=0", detail={"launch": True})).fix.endswith(
+        ")"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tileir_diff.errors import InputError
@@ -80,6 +81,8 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     attempt = evaluate(terms, ref_entry, gen_entry, binding, *grids)
     result = explain(attempt)
     result.differences.extend(grid_sizes(attempt, *grids))
+    at_launch = {"launch": True}
+    result.differences = [replace(each, detail={**each.detail, **at_launch}) for each in result.differences]
     beyond_launch(ref_entry, gen_entry, options, attempt, result)
     return result
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from tileir_diff.rules.model import IMPACTS, STATUSES, Detail, Family, Finding
-from tileir_diff.rules.render import message, sentence
+from tileir_diff.rules.render import instruction, message, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +111,7 @@ def finding(difference: Difference, front_end: str = "") -> Finding:
         actual=difference.actual,
         message=message(detail.message, said),
         effect=sentence(detail.effect, said),
-        fix=sentence(detail.fixes.get(front_end, detail.fix), said),
+        fix=instruction(detail.fixes.get(front_end, detail.fix), said),
         evidence=difference.note,
         cause=detail.cause,
     )

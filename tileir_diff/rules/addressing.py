@@ -47,12 +47,12 @@ DETAILS: Mapping[str, Detail] = {
         impact="logic",
         message="the {op} has index {actual}; in the reference {expected}",
         effect="other elements are read or written",
-        fix="use the index {expected}{at}",
+        fix="index it by {expected}{at}",
     ),
     "offset": Detail(
         impact="logic",
         message="the {op} has offset {actual}; in the reference {expected}",
         effect="other elements are read or written",
-        fix="use the offset {expected}{at}",
+        fix="offset it by {expected}{at}",
     ),
 }

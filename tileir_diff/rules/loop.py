@@ -69,8 +69,11 @@ DETAILS: Mapping[str, Detail] = {
         impact="logic",
         message="the loop makes {actual} trips; in the reference {expected}",
         effect="trips are left out or added",
-        fix="make {expected} trips{at}",
-        fixes={"cutile-rust": "make {expected} trips{at}; `/` truncates, `ceil_div(a, b)` rounds up"},
+        fix="set the number of trips{at} to {expected}",
+        fixes={
+            "cutile-rust": "set the number of trips{at} to {expected}; `/` truncates, `ceil_div(a, b)` "
+            "rounds up"
+        },
     ),
 }
 

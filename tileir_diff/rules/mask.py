@@ -101,7 +101,7 @@ SELECTED = DETAILS["changed"]._replace(
     impact="logic",
     message="the condition is {actual}; in the reference {expected}",
     effect="lanes on which the two conditions disagree get another value",
-    fix="use the condition {expected}{at}",
+    fix="take as condition {expected}{at}",
 )
 
 CHOSEN = DETAILS["missing"]._replace(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tileir_diff.rules.model import MESSAGE_LIMIT
@@ -20,8 +22,18 @@ SHORTEST = 8
 LEAD = 6
 """Characters kept before the first one in which two long values differ, and after it."""
 
+FORMULA_LIMIT = 40
+"""A formula up to so many characters is told in a fix."""
+
+LAUNCHED = frozenset({"addressing", "control-flow", "grid", "loop", "mask", "stride"})
+"""Families whose values may be a launch's sizes."""
+
 WORD = 12
 """A longer word may be cut in two."""
+
+
+_FORMULA = re.compile(r"\b[ik]\d\b|\bblock\.|\biteration|load\[|carried value|loop result|…")
+_NUMBER = re.compile(r"\b\d{2,}\b")
 
 
 class _Values(dict[str, object]):
@@ -53,6 +65,30 @@ def sentence(template: str, difference: Difference) -> str:
         text = str(value)
         values[key] = focus(text, other, VALUE_LIMIT) if key in full else elide(text, VALUE_LIMIT)
     return _fill(template, values)
+
+
+def instruction(template: str, difference: Difference) -> str:
+    """The template as one line that tells what to do.
+
+    A long formula over lanes and blocks is nothing that one writes: it reads as the place in the reference
+    that has it. A value that the launch given makes is told as one.
+    """
+    expected = difference.expected
+    place = _of_reference(difference.reference)
+    if place and len(expected) > FORMULA_LIMIT and _FORMULA.search(expected):
+        return sentence(template, replace(difference, expected=place))
+    family = difference.rule.partition("/")[0]
+    if difference.detail.get("launch") and family in LAUNCHED and _NUMBER.search(expected):
+        return f"{sentence(template, difference)} (for this launch)"
+    return sentence(template, difference)
+
+
+def _of_reference(site: Site | None) -> str:
+    if site is None:
+        return ""
+    source = site.op.source
+    where = f"{base_name(source.file)}:{source.line}" if source else f"line {site.op.span.line}"
+    return f"what the {site.op.short} at {where} of the reference has"
 
 
 def elide(text: str, width: int) -> str:

@@ -51,6 +51,7 @@ WHOLE = frozenset(
     }
 )
 """Differences of several ops at once, or of an access and all that feeds it: no changed op says it better."""
+FLOW = frozenset({"break", "continue", "for", "if", "loop", "return"})
 HINT_STATUS = {"missing": "MISSING", "extra": "EXTRA"}
 
 
@@ -228,7 +229,9 @@ def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Dif
         return found + overflow_promises(blame, None)
     blame.settled = settled_promises(alignment)
     promised = overflow_promises(blame, alignment)
-    if found and not all(difference.rule in WHOLE for difference in found):
+    changed = [op for item in alignment.local for op in (item.reference, item.generated) if op is not None]
+    flow = any(op.short in FLOW for op in changed)
+    if found and (flow or not all(difference.rule in WHOLE for difference in found)):
         from tileir_diff.match.locate import place
 
         found = place(blame, alignment, found) or found

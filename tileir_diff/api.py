@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from networkx import MultiDiGraph
 
     from tileir_diff.dialect.ir import ModuleOp, TileOp
+    from tileir_diff.lowering.assembler import Assembler
+    from tileir_diff.lowering.evidence import Lowering, LoweringEvidence
     from tileir_diff.match.model import Comparison
     from tileir_diff.report.model import Report
     from tileir_diff.report.result import Result
+    from tileir_diff.rules.model import Finding
     from tileir_diff.verdict.config import Waiver
 
 Given: TypeAlias = "str | os.PathLike[str]"
@@ -46,6 +49,10 @@ class Options(NamedTuple):
     reference_front_end: FrontEnd | None = None
     generated_front_end: FrontEnd | None = None
     timing: bool = False
+    lower: tuple[str, ...] = ()
+    """Architectures for which both sides are assembled."""
+    cache: bool = True
+    """Whether what the assembler said is kept, and used again."""
 
 
 class Clock:
@@ -77,6 +84,8 @@ def diff(
     today: date | None = None,
     front_ends: tuple[str | None, str | None] = (None, None),
     timing: bool = False,
+    lower: str | Iterable[str] = (),
+    cache: bool = True,
 ) -> Report:
     """Compares a generated kernel with its reference.
 
@@ -89,6 +98,8 @@ def diff(
     if they may expire.
     `front_ends` names the front ends of reference and generated ("cutile-rust@0.5.0") where the dumps do
     not tell.
+    `lower` names architectures ("sm_90") for which both sides are assembled; without `cache` nothing that the
+    assembler says is kept.
 
     Raises InputError for input that cannot be read or does not parse, and for options that make no sense.
     """
@@ -102,6 +113,8 @@ def diff(
         reference_front_end=parse_front_end(front_ends[0]) if front_ends[0] else None,
         generated_front_end=parse_front_end(front_ends[1]) if front_ends[1] else None,
         timing=timing,
+        lower=prefixes(lower),
+        cache=cache,
     )
     return Report.from_result(run(reference, generated, options))
 
@@ -121,8 +134,20 @@ def run(
     for dump, module in ((reference_dump, reference_module), (generated_dump, generated_module)):
         comparison.assumptions += [f"{dump.path}: {lost}" for lost in module.approximations]
     clock.step("compare")
+    findings = [finding(each, generated_dump.front_end.name) for each in comparison.differences]
+    lowerings: list[Lowering] = []
+    made_by = versions(reference_dump, generated_dump)
+    if options.lower:
+        assembler = _assembler(options.cache)
+        lowered = _lower(
+            findings, comparison, (reference_module, generated_module), options, assembler,
+            (reference_dump, generated_dump),
+        )  # fmt: skip
+        findings, lowerings = lowered.findings, lowered.lowerings
+        made_by["tileiras"] = assembler.version
+        clock.step("lower")
     judgement = judge(
-        [finding(difference, generated_dump.front_end.name) for difference in comparison.differences],
+        findings,
         options.policy,
         front_end=generated_dump.front_end,
         entries=_compared(comparison),
@@ -136,8 +161,9 @@ def run(
         generated_dump,
         comparison,
         judgement,
-        versions(reference_dump, generated_dump),
+        made_by,
         timing,
+        lowerings,
     )
 
 
@@ -240,6 +266,31 @@ def _compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) 
     from tileir_diff.match.compare import compare
 
     return compare(reference, generated, options)
+
+
+def _assembler(cached: bool) -> Assembler:
+    from tileir_diff.lowering.assembler import find_assembler
+    from tileir_diff.lowering.cache import Cache, user_cache
+
+    return find_assembler(Cache(user_cache() if cached else None))
+
+
+def _lower(
+    findings: list[Finding],
+    comparison: Comparison,
+    modules: tuple[ModuleOp, ModuleOp],
+    options: Options,
+    assembler: Assembler,
+    dumps: tuple[Dump, Dump],
+) -> LoweringEvidence:
+    """What the assembler says of both sides; operations without an explanation are findings more."""
+    from tileir_diff.lowering.evidence import lowering_evidence
+
+    paths = (dumps[0].path, dumps[1].path)
+    result = lowering_evidence(findings, comparison.matched, modules, options.lower, assembler, paths)
+    result.findings.extend(finding(each, dumps[1].front_end.name) for each in result.differences)
+    comparison.not_checked.extend(result.not_checked)
+    return result
 
 
 def _check_entry(entry: str | None, reference: Dump, generated: Dump) -> None:

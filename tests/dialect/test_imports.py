@@ -12,6 +12,7 @@ HEAVY = (
     "xdsl.parser",
     "networkx",
     "torch",
+    "elftools",
     "rich",
     "subprocess",
 )

@@ -129,6 +129,8 @@ CASES = [
     Case("loop/step", "for", "shared by the blocks along x", "run by every block"),
     Case("loop/trip-count", "for", "7", "6"),
     Case("loop/trip-count", "loop", "counted", "until a condition"),
+    Case("lowering/instruction", "load_view_tko", "TMA load", "Ldgsts (no TMA: stride not 16-byte aligned)"),
+    Case("lowering/tensor-core", "mmaf", "Tensor-core SM90", "FMA"),
     Case("mask/changed", "load_ptr_tko", "i0 <= 999", "i0 <= 1000"),
     Case("mask/changed", "cmpi", "i0 <= 999", "i0 <= 1000"),
     Case("mask/extra", "store_ptr_tko", "all lanes", "i0 <= 999", "EXTRA"),

@@ -53,6 +53,11 @@ def comparison_options(command: F) -> F:
             help="Launch facts: grid.x=2048, n=333 (generated.n=333 for one side), or a launch file.",
         ),
         click.option(
+            "--lower", multiple=True, metavar="ARCH[,ARCH...]",
+            help="Assemble both sides with tileiras for sm_90, ...: what it makes of them is evidence.",
+        ),
+        click.option("--no-cache", is_flag=True, help="With --lower: assemble anew, and keep nothing."),
+        click.option(
             "--no-equivalence", "disabled", multiple=True, metavar="NAME",
             shell_complete=completion.equivalences,
             help="Treat an equivalence as a difference: additive-zero, fma-zero, power-of-two-scale, "
@@ -341,6 +346,8 @@ def _options(given: dict[str, Any]) -> Options:
         reference_front_end=front_ends.get("reference"),
         generated_front_end=front_ends.get("generated"),
         timing=given["timing"],
+        lower=prefixes(given["lower"]),
+        cache=not given["no_cache"],
     )
 
 

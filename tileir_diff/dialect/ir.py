@@ -263,3 +263,9 @@ def new_block(types: Sequence[Attribute]) -> Block:
 def set_name(value: SSAValue, name: str) -> None:
     """Names a value as the dump does; xDSL's own setter drops trailing numbers."""
     value._name = name  # pyright: ignore[reportPrivateUsage]
+
+
+def replace_uses(value: SSAValue, other: SSAValue) -> None:
+    """Puts another value in all places that use this one; xDSL's own refuses names such as `%0`."""
+    for use in tuple(value.uses):
+        use.operation.operands[use.index] = other

@@ -99,6 +99,8 @@ def _add(result: Comparison, entry: EntryResult) -> None:
     result.arguments.extend(entry.arguments)
     result.differences.extend(entry.differences)
     result.equivalences.extend(entry.equivalences)
+    if entry.matched is not None:
+        result.matched.append(entry.matched)
     for target, lines in (
         (result.obligations, entry.obligations),
         (result.assumptions, entry.assumptions),

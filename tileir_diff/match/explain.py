@@ -16,7 +16,7 @@ from tileir_diff.match.grid_axes import exchanged_axes
 from tileir_diff.match.hints import compare_hints
 from tileir_diff.match.load_bounds import elsewhere, load_bounds, read_again
 from tileir_diff.match.lone import never_reached
-from tileir_diff.match.model import ArgumentPair, Difference, Equivalence
+from tileir_diff.match.model import ArgumentPair, Difference, Equivalence, Matched
 from tileir_diff.match.names import contradictions
 from tileir_diff.match.own_memory import own_memory
 from tileir_diff.match.promises import compare_promises
@@ -65,6 +65,7 @@ class EntryResult:
     obligations: list[str] = field(default_factory=list[str])
     assumptions: list[str] = field(default_factory=list[str])
     not_checked: list[str] = field(default_factory=list[str])
+    matched: Matched | None = None
 
 
 def explain(attempt: Attempt) -> EntryResult:
@@ -103,6 +104,12 @@ def explain(attempt: Attempt) -> EntryResult:
     result.obligations.extend(_unsigned_bounds(blame, attempt))
     result.obligations.extend(obligations)
     _add_remarks(attempt, result)
+    result.matched = Matched(
+        reference.entry,
+        generated.entry,
+        tuple(_ops(pair) for pair in (*attempt.match.loads, *attempt.match.pairs)),
+        dict(attempt.binding.partner),
+    )
     return result
 
 

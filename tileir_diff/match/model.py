@@ -7,6 +7,7 @@ Everything is ordered: lists keep the order in which the matcher decided, root c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # the dialect is heavy to import, and these records only carry references to its ops
@@ -62,6 +63,18 @@ class ArgumentPair:
     """given, role, name, use or unmatched."""
 
 
+class Matched(NamedTuple):
+    """What of one pair of entries is which, for evidence from outside the comparison."""
+
+    reference: TileOp
+    """The entry."""
+    generated: TileOp
+    operations: tuple[tuple[TileOp, TileOp], ...] = ()
+    """Memory operations that are each other's, equal or not: loads first, each in the reference's order."""
+    parameters: Mapping[int, int] = MappingProxyType({})
+    """The reference's parameter for each generated one that has a partner, by position."""
+
+
 class Equivalence(NamedTuple):
     """Something written differently on both sides and treated as equal."""
 
@@ -88,6 +101,8 @@ class Comparison:
     """Approximations that the comparison made."""
     not_checked: list[str]
     """What was not compared, and why."""
+    matched: list[Matched] = field(default_factory=lambda: list[Matched]())
+    """The pairs of entries that were compared."""
 
 
 class CompareOptions(NamedTuple):

@@ -11,6 +11,9 @@ from tileir_diff.report.result import (
     EquivalenceRecord,
     ErrorRecord,
     FindingRecord,
+    LoweredKernel,
+    LoweredOperation,
+    LoweringRecord,
     Pair,
     Result,
     Side,
@@ -20,9 +23,11 @@ from tileir_diff.report.result import (
 from tileir_diff.verdict import BLOCKED, FrontEnd, Judged, Judgement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tileir_diff.errors import InputError
+    from tileir_diff.lowering.cubin import Kernel
+    from tileir_diff.lowering.evidence import Lowering
     from tileir_diff.match.model import Comparison
 
 
@@ -42,6 +47,7 @@ def build_result(
     judgement: Judgement,
     versions: dict[str, str],
     timing: dict[str, float] | None = None,
+    lowerings: Sequence[Lowering] = (),
 ) -> Result:
     """The result of a comparison that went through."""
     findings = [_finding(judged) for judged in judgement.findings]
@@ -68,6 +74,7 @@ def build_result(
         notices=judgement.notices,
         summary=_summary(findings, judgement, len(comparison.equivalences)),
         error=None,
+        lowering=[_lowering(each) for each in lowerings],
         versions=versions,
         timing=timing or {},
     )
@@ -96,6 +103,7 @@ def blocked_result(reference: Dump, generated: Dump, error: InputError, versions
         notices=[],
         summary=Summary(0, 0, 0, 0, 0, 0, {}, {}),
         error=ErrorRecord(error.message, error.path, error.line, error.column, error.rule),
+        lowering=[],
         versions=versions,
         timing={},
     )
@@ -136,6 +144,31 @@ def _waived(judged: Judged) -> WaivedRecord:
     assert waiver is not None  # only waived findings come here
     expires = waiver.expires.isoformat() if waiver.expires else None
     return WaivedRecord(_finding(judged), waiver.rule, waiver.reason, expires)
+
+
+def _lowering(lowering: Lowering) -> LoweringRecord:
+    kernels = lowering.reference, lowering.generated
+    return LoweringRecord(
+        lowering.arch,
+        lowering.version,
+        lowering.entries,
+        _kernel(kernels[0]),
+        _kernel(kernels[1]),
+        None not in kernels and len({kernel.code for kernel in kernels if kernel}) == 1,
+        [
+            LoweredOperation(
+                place_of(each.reference), place_of(each.generated), str(each.expected), str(each.actual)
+            )
+            for each in lowering.operations
+        ],
+    )
+
+
+def _kernel(kernel: Kernel | None) -> LoweredKernel | None:
+    if kernel is None:
+        return None
+    fields = kernel._asdict()
+    return LoweredKernel(*(fields[name] for name in LoweredKernel._fields))
 
 
 def _summary(findings: list[FindingRecord], judgement: Judgement, equivalences: int) -> Summary:

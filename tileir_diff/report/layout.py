@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.rules.render import base_name, elide, focus
 
 if TYPE_CHECKING:
-    from tileir_diff.report.result import Argument, Place, Result, Side, Summary
+    from tileir_diff.report.result import Argument, LoweringRecord, Place, Result, Side, Summary
 
 LINE = 120
 """Width of a report, in characters: what is quoted is cut to fit."""
@@ -196,6 +196,36 @@ def counts(summary: Summary) -> str:
 
 def versions_line(result: Result) -> str:
     return ", ".join(f"{name} {version}" for name, version in result.versions.items())
+
+
+def lowering_lines(result: Result) -> list[str]:
+    """For each pair and architecture a line of numbers, and one for each operation; `ours | theirs`."""
+    lines: list[str] = []
+    for each in result.lowering:
+        names = " = ".join(dict.fromkeys(_symbol(entry) for entry in each.entries))
+        facts = ["not assembled"] if None in (each.reference, each.generated) else _numbers(each)
+        lines.append(f"{each.arch} {names}: {', '.join(facts)}")
+        for operation in each.operations:
+            sides = (result.reference, operation.reference), (result.generated, operation.generated)
+            op = operation.generated.op if operation.generated else ""
+            said = " | ".join(dict.fromkeys((operation.expected, operation.actual)))
+            lines.append(f"  {' = '.join(location(*side) for side in sides)} {op}: {said}")
+    return lines
+
+
+def _numbers(record: LoweringRecord) -> list[str]:
+    from tileir_diff.lowering.cubin import MEASURES  # only a report with a lowering needs it
+
+    assert record.reference is not None  # the caller has looked
+    assert record.generated is not None
+    facts: list[str] = []
+    for field, name, unit in MEASURES:
+        values = dict.fromkeys(getattr(side, field) for side in (record.reference, record.generated))
+        if any(values) and (len(values) > 1 or field not in ("local", "blocks_a_cluster")):
+            facts.append(f"{name} {' | '.join(map(str, values))}{unit}")
+    if record.same_code:
+        facts[-1] += ", the same"
+    return facts
 
 
 def ignored_lines(result: Result) -> list[str]:

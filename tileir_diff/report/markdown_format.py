@@ -32,6 +32,7 @@ def render_markdown(result: Result) -> str:
         "Waived",
         [f"`{w.finding.rule}`: {_prose(w.finding.message)}: {_escape(w.reason)}" for w in result.waived],
     )
+    lines += _list("Lowering", [_escape(item.strip()) for item in layout.lowering_lines(result)])
     lines += _list("Not checked", [_escape(item) for item in result.not_checked])
     lines += _list("Ignored", [_escape(item) for item in layout.ignored_lines(result)])
     lines += _list("Assumed", [_escape(item) for item in result.assumptions])

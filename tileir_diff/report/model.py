@@ -113,6 +113,38 @@ class Equivalence(_Model):
     why: str
 
 
+class LoweredKernel(_Model):
+    """One kernel as the assembler made it; memory and code in bytes."""
+
+    registers: int
+    shared: int = Field(description="Static shared memory of a block.")
+    local: int = Field(description="The stack of a thread, spilled registers too.")
+    threads: int
+    blocks_a_cluster: int
+    code_bytes: int
+
+
+class LoweredOperation(_Model):
+    """A matched operation, and what the assembler made of it on each side."""
+
+    reference: Place | None
+    generated: Place | None
+    expected: str
+    actual: str
+
+
+class Lowering(_Model):
+    """One pair of entries on one architecture."""
+
+    arch: str
+    assembler: str = Field(description="Version of tileiras.")
+    entries: tuple[str, str]
+    reference: LoweredKernel | None = Field(description="null: the assembler did not take it.")
+    generated: LoweredKernel | None
+    same_code: bool = Field(description="Whether both have the same instructions.")
+    operations: list[LoweredOperation]
+
+
 class Summary(_Model):
     """Counts over the whole report."""
 
@@ -156,6 +188,7 @@ class Report(_Model):
     notices: list[str] = Field(description="Waivers that expired or that nothing needed.")
     summary: Summary
     error: Error | None = Field(description="Set if, and only if, the verdict is BLOCKED.")
+    lowering: list[Lowering] = Field(description="Empty unless asked for with --lower.")
     versions: dict[str, str]
     timing: dict[str, float] = Field(description="Seconds by step; empty unless asked for.")
 

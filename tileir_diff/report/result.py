@@ -99,6 +99,40 @@ class EquivalenceRecord(NamedTuple):
     why: str
 
 
+class LoweredKernel(NamedTuple):
+    """One kernel as the assembler made it; memory and code in bytes."""
+
+    registers: int
+    shared: int
+    local: int
+    """The stack of a thread, spilled registers too."""
+    threads: int
+    blocks_a_cluster: int
+    code_bytes: int
+
+
+class LoweredOperation(NamedTuple):
+    """A matched operation, and what the assembler made of it on each side."""
+
+    reference: Place | None
+    generated: Place | None
+    expected: str
+    actual: str
+
+
+class LoweringRecord(NamedTuple):
+    """One pair of entries on one architecture."""
+
+    arch: str
+    assembler: str
+    """Version of tileiras."""
+    entries: tuple[str, str]
+    reference: LoweredKernel | None
+    generated: LoweredKernel | None
+    same_code: bool
+    operations: list[LoweredOperation]
+
+
 class Summary(NamedTuple):
     """Counts over the whole result."""
 
@@ -144,6 +178,8 @@ class Result(NamedTuple):
     notices: list[str]
     summary: Summary
     error: ErrorRecord | None
+    lowering: list[LoweringRecord]
+    """What the assembler makes of both sides; empty unless asked for."""
     versions: dict[str, str]
     timing: dict[str, float]
     """Seconds by step. Empty unless asked for: the same inputs must give the same bytes."""

@@ -33,6 +33,7 @@ def render_text(result: Result, *, color: bool = False, equivalences: bool = Fal
     for severity in ("critical", "warn", "info"):
         lines += _group(result, severity, paint)
     lines += _waived(result, paint)
+    lines += _section("lowering", layout.lowering_lines(result), paint)
     lines += _section("not checked", result.not_checked, paint)
     lines += _section("ignored by --select or --ignore", layout.ignored_lines(result), paint)
     lines += _section("assumed", result.assumptions, paint)

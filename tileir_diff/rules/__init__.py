@@ -40,6 +40,7 @@ FAMILIES: dict[str, str] = {
     "integer-mode": "tileir_diff.rules.integer_mode",
     "latency-hint": "tileir_diff.rules.latency_hint",
     "loop": "tileir_diff.rules.loop",
+    "lowering": "tileir_diff.rules.lowering",
     "mask": "tileir_diff.rules.mask",
     "memory-family": "tileir_diff.rules.memory_family",
     "memory-order": "tileir_diff.rules.memory_order",

@@ -60,6 +60,8 @@ class Finding(NamedTuple):
     fix: str
     evidence: str = ""
     cause: str = "translation"
+    matters: bool = False
+    """Whether evidence shows that a difference of cost is one: it is critical whatever its impact."""
 
     @property
     def family(self) -> str:

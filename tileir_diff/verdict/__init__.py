@@ -128,7 +128,7 @@ def severity_of(impact: str, fail_on: str = "edge") -> str:
 
 
 def _judged(finding: Finding, policy: Policy, front_end: FrontEnd, waiver: Waiver | None) -> Judged:
-    severity = severity_of(finding.impact, policy.fail_on)
+    severity = "critical" if finding.matters else severity_of(finding.impact, policy.fail_on)
     equivalent = finding.impact == "none" or (finding.status == "SEMANTIC_EQUIV" and severity != "critical")
     cause = "equivalent" if equivalent else finding.cause
     judged = Judged(

@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from tileir_diff.bytecode import assemble
     from tileir_diff.equivalence.interpret import interpret
     from tileir_diff.errors import InputError
+    from tileir_diff.match.model import Execution
     from tileir_diff.report.model import Report
     from tileir_diff.verdict.config import Waiver
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Execution",
     "InputError",
     "Report",
     "Waiver",
@@ -40,6 +42,10 @@ def __getattr__(name: str) -> object:
         from tileir_diff.equivalence.interpret import interpret
 
         return interpret
+    if name == "Execution":
+        from tileir_diff.match.model import Execution
+
+        return Execution
     if name == "Report":
         from tileir_diff.report.model import Report
 

@@ -14,7 +14,7 @@ from tileir_diff import __version__
 from tileir_diff.errors import InputError
 from tileir_diff.ingest.formats import producer_line
 from tileir_diff.match.launch import ArgumentMap, Launch, parse_launch, read_argument_map
-from tileir_diff.match.model import CompareOptions
+from tileir_diff.match.model import CompareOptions, Execution
 from tileir_diff.report.build import Dump, build_result
 from tileir_diff.rules import FAMILIES, finding
 from tileir_diff.verdict import FAIL_ON, FrontEnd, Policy, Selection, judge
@@ -53,6 +53,8 @@ class Options(NamedTuple):
     """Architectures for which both sides are assembled."""
     cache: bool = True
     """Whether what the assembler said is kept, and used again."""
+    execution: Execution | None = None
+    """How both sides are run; None: they are not."""
 
 
 class Clock:
@@ -86,6 +88,7 @@ def diff(
     timing: bool = False,
     lower: str | Iterable[str] = (),
     cache: bool = True,
+    execute: bool | Execution = False,
 ) -> Report:
     """Compares a generated kernel with its reference.
 
@@ -100,6 +103,8 @@ def diff(
     not tell.
     `lower` names architectures ("sm_90") for which both sides are assembled; without `cache` nothing that the
     assembler says is kept.
+    `execute` runs both sides on inputs that are made for them (needs torch): True, or an `Execution` with
+    the number of runs, the seed, the seconds and the folder for inputs that show a difference.
 
     Raises InputError for input that cannot be read or does not parse, and for options that make no sense.
     """
@@ -115,6 +120,7 @@ def diff(
         timing=timing,
         lower=prefixes(lower),
         cache=cache,
+        execution=execute if isinstance(execute, Execution) else Execution() if execute else None,
     )
     return Report.from_result(run(reference, generated, options))
 
@@ -134,6 +140,15 @@ def run(
     for dump, module in ((reference_dump, reference_module), (generated_dump, generated_module)):
         comparison.assumptions += [f"{dump.path}: {lost}" for lost in module.approximations]
     clock.step("compare")
+    if options.execution is not None:
+        _execute(
+            (reference_module, generated_module),
+            (reference_dump.path, generated_dump.path),
+            comparison,
+            options.compare,
+            options.execution,
+        )
+        clock.step("execute")
     findings = [finding(each, generated_dump.front_end.name) for each in comparison.differences]
     lowerings: list[Lowering] = []
     made_by = versions(reference_dump, generated_dump)
@@ -291,6 +306,19 @@ def _lower(
     result.findings.extend(finding(each, dumps[1].front_end.name) for each in result.differences)
     comparison.not_checked.extend(result.not_checked)
     return result
+
+
+def _execute(
+    modules: tuple[ModuleOp, ModuleOp],
+    paths: tuple[str, str],
+    comparison: Comparison,
+    options: CompareOptions,
+    how: Execution,
+) -> None:
+    # torch, which only this step and `run` need.
+    from tileir_diff.equivalence.differential.pairs import execute
+
+    execute(modules, paths, comparison, options, how)
 
 
 def _check_entry(entry: str | None, reference: Dump, generated: Dump) -> None:

@@ -25,6 +25,7 @@ SAME = [
     (result.Pair, model.Pair),
     (result.Argument, model.Argument),
     (result.EquivalenceRecord, model.Equivalence),
+    (result.SemanticsRecord, model.Semantics),
     (result.Summary, model.Summary),
     (result.ErrorRecord, model.Error),
     (result.Result, model.Report),

@@ -175,6 +175,12 @@ CASES = [
     Case("scan/extra", "scan", "", "scan dim=0", "EXTRA"),
     Case("scan/identity", "scan", "0", "1"),
     Case("scan/missing", "scan", "scan dim=0", "", "MISSING"),
+    Case(
+        "semantics/different",
+        "entry",
+        "nothing of the kind",
+        "stores 3.0 at y[0] where the reference stores 0.0",
+    ),
     Case("shape-op/changed", "permute", "x + i0 + 200*i1", "x + 200*i0 + i1"),
     Case("stride/changed", "store_view_tko", "300, 1", "200, 1"),
     Case("tile-shape/changed", "store_view_tko", "64x64", "32x64"),

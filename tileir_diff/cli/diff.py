@@ -38,7 +38,15 @@ def comparison_options(command: F) -> F:
         click.option(
             "--config", type=PATH, metavar="FILE", help="Settings file, not the one found upwards."
         ),
+        click.option(
+            "--exec", "execute", is_flag=True,
+            help="Run both sides on inputs made for them, where structure leaves a question. Needs torch."
+        ),
         click.option("--entry", metavar="NAME", help="Compare only this entry (symbol of either side)."),
+        click.option(
+            "--budget", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True,
+            metavar="SECONDS", help="With --exec: the most that running one pair of entries takes."
+        ),
         click.option("--fail-on", type=click.Choice(LEVELS), help="Least impact that fails; default edge."),
         click.option(
             "--front-end", "front_ends", multiple=True, metavar="[SIDE=]NAME[@VERSION]",
@@ -47,6 +55,10 @@ def comparison_options(command: F) -> F:
         click.option(
             "--ignore", multiple=True, metavar="RULE", shell_complete=completion.rules,
             help="Count, but leave out, rules with this prefix."
+        ),
+        click.option(
+            "--inputs", metavar="FOLDER", type=PATH,
+            help="With --exec: write an input that shows a difference there, and how to run it.",
         ),
         click.option(
             "--launch", multiple=True, type=PATH, metavar="NAME=VALUE|FILE",
@@ -62,6 +74,12 @@ def comparison_options(command: F) -> F:
             shell_complete=completion.equivalences,
             help="Treat an equivalence as a difference: additive-zero, fma-zero, power-of-two-scale, "
             "flush-with-normal, host-bounds.",
+        ),
+        click.option(
+            "--runs", type=click.IntRange(1), default=40, show_default=True, help="With --exec: inputs."
+        ),
+        click.option(
+            "--seed", type=click.IntRange(0), default=0, show_default=True, help="With --exec: of the inputs."
         ),
         click.option(
             "--select", multiple=True, metavar="RULE", shell_complete=completion.rules,
@@ -314,7 +332,7 @@ def _options(given: dict[str, Any]) -> Options:
     from tileir_diff.api import Options, make_policy
     from tileir_diff.cli.names import check_equivalences, check_launch, check_selection
     from tileir_diff.match.launch import parse_launch, read_argument_map
-    from tileir_diff.match.model import CompareOptions
+    from tileir_diff.match.model import CompareOptions, Execution
     from tileir_diff.verdict.config import find_config, read_config
     from tileir_diff.verdict.selection import prefixes
 
@@ -348,6 +366,9 @@ def _options(given: dict[str, Any]) -> Options:
         timing=given["timing"],
         lower=prefixes(given["lower"]),
         cache=not given["no_cache"],
+        execution=Execution(given["runs"], given["seed"], given["budget"], given["inputs"])
+        if given["execute"]
+        else None,
     )
 
 

@@ -101,6 +101,8 @@ def _apply(
     wanted: bool,
 ) -> tuple[Tensor, Tensor | None]:
     combine = _combine(mode, name)
+    if mode == "addf":  # the order of blocks is free
+        values = m.moved(values, name)
     direct = not wanted and mode in ("add", "addf")
 
     def update(old: Tensor, at: Tensor) -> Tensor:

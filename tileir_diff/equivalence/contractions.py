@@ -30,7 +30,12 @@ def mmaf(m: Machine, op: TileOp) -> None:
     single = torch.float64 if result == "f64" else torch.float32
     lhs, rhs = (to_float(m.full(value), name).to(single) for value in (lhs_value, rhs_value))
     total = product(lhs, rhs) + m.get(acc_value).to(single)
-    m.set(op, total.to(dtype(result)))
+    total = total.to(dtype(result))
+    if m.noise is not None:
+        total = m.noise.shifted(
+            total, result, product(lhs.abs(), rhs.abs()) + m.get(acc_value).to(single).abs()
+        )
+    m.set(op, total)
     depth = shape(lhs_value)[-1]
     bound = f"{depth} roundings of {result} and the order of {depth} sums"
     m.free(op, "mmaf", f"{bound}; sums of fewer digits (fast_acc)" if op.get("fast_acc") else bound)
@@ -52,7 +57,10 @@ def mmaf_scaled(m: Machine, op: TileOp) -> None:
     block = depth // shape(lhs_scale)[-1]
     lhs = lhs * _scales(m, lhs_scale).repeat_interleave(block, dim=-1)
     rhs = rhs * _scales(m, rhs_scale).repeat_interleave(block, dim=-2)
-    m.set(op, (product(lhs, rhs) + m.get(acc_value).double()).float())
+    total = (product(lhs, rhs) + m.get(acc_value).double()).float()
+    if m.noise is not None:
+        total = m.noise.shifted(total, "f32", product(lhs.abs(), rhs.abs()) + m.get(acc_value).double().abs())
+    m.set(op, total)
     m.free(op, "mmaf_scaled", f"{depth} roundings of f32 and the order of {depth} sums")
 
 

@@ -10,7 +10,7 @@ from tileir_diff.cli.names import did_you_mean
 from tileir_diff.dialect.types import Ptr, Tile
 from tileir_diff.equivalence.backend import torch
 from tileir_diff.equivalence.dtypes import bits, dtype
-from tileir_diff.equivalence.host import Empty
+from tileir_diff.equivalence.host import Empty, Shifted
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,6 +82,9 @@ def _array(name: str, pointee: str, text: str, index: int) -> Any:
     made = MADE.fullmatch(text)
     if made is not None and not os.path.exists(text):
         return _made(pointee, made[1], [int(each) for each in made[2].split("x")], index)
+    path, at, offset = text.rpartition("@")
+    if at and offset.isdecimal() and not os.path.exists(text):
+        return Shifted(read_array(path, name), int(offset))
     return read_array(text, name)
 
 
@@ -121,7 +124,7 @@ def write_array(folder: str, name: str, value: Any) -> str:
     """Writes one array as NAME.npy, complete or not at all; returns its path. Raises InputError."""
     import numpy as np
 
-    array: Any = value.array if isinstance(value, Empty) else value
+    array: Any = value.array if isinstance(value, (Empty, Shifted)) else value
     if isinstance(array, torch.Tensor):
         array = array.view(torch.int16) if array.dtype == torch.bfloat16 else array
         array = array.numpy()

@@ -132,8 +132,10 @@ def binary_function(short: str, name: str, mode: str, flushed: bool) -> Callable
 def binary(m: Machine, op: TileOp) -> None:
     name, mode = element(op.results[0]), op.get("rounding")
     compute = binary_function(op.short, name, mode, op.get("flush_to_zero"))
-    m.set(op, compute(m.get(op.operands[0]), m.get(op.operands[1])))
-    if mode in ("approx", "full"):
+    result = compute(m.get(op.operands[0]), m.get(op.operands[1]))
+    approximate = mode in ("approx", "full")
+    m.set(op, m.moved(result, name, 2.0 if approximate else 1.0))
+    if approximate:
         m.free(op, f"divf {mode}", "2 ulp")
 
 
@@ -142,7 +144,7 @@ def fma(m: Machine, op: TileOp) -> None:
     a, b, c = (m.get(operand) for operand in op.operands)
     if op.get("flush_to_zero"):
         a, b, c = flush(a), flush(b), flush(c)
-    result = fused(a, b, c, name, mode)
+    result = m.moved(fused(a, b, c, name, mode), name)
     m.set(op, flush(result) if op.get("flush_to_zero") else result)
 
 
@@ -152,6 +154,7 @@ def sqrt(m: Machine, op: TileOp) -> None:
     if op.get("flush_to_zero"):
         source = flush(source)
     result = root(source.float(), mode).to(DTYPES[name]) if name in HALVES else root(source, mode)
+    result = m.moved(result, name)
     m.set(op, flush(result) if op.get("flush_to_zero") else result)
     if mode == "approx":
         m.free(op, "sqrt approx", "1 ulp")
@@ -175,6 +178,10 @@ LIBRARY: Final[dict[str, tuple[Callable[[Tensor], Tensor], str]]] = {
 """By op: the function in f64, and how far the hardware's f32 version may be off."""
 
 
+COARSE: Final = 2.0**13.1
+"""Units of f32 that are 2^-10.9 of the value: the bound of `tanh approx`."""
+
+
 def library(m: Machine, op: TileOp) -> None:
     name = element(op.results[0])
     source = m.get(op.operands[0])
@@ -186,10 +193,15 @@ def library(m: Machine, op: TileOp) -> None:
     if mode == "approx" and op.short == "exp":
         # The hardware multiplies by log2(e) first, and rounds.
         result = torch.exp2((source * LOG2_E).double()).float()
+        # A rounding of the product is as many units of the result as the product is large.
+        result = m.moved(
+            result, name, 2.0 + torch.nan_to_num(source.abs(), nan=0.0).clamp(max=200.0) * LOG2_E
+        )
         m.free(op, "exp approx", "2 ulp of exp2, and the rounding of x * log2(e)")
     else:
-        result = narrowed(compute(source.double()), name)
         approximate = mode == "approx"
+        result = narrowed(compute(source.double()), name)
+        result = m.moved(result, name, COARSE if approximate else float(bound.split()[0]))
         m.free(op, f"{op.short}{' approx' if approximate else ''}", "2^-10.9" if approximate else bound)
     m.set(op, flush(result) if flushed else result)
 
@@ -211,7 +223,8 @@ PAIRS: Final[dict[str, tuple[Callable[[Tensor, Tensor], Tensor], str]]] = {
 def library_pair(m: Machine, op: TileOp) -> None:
     compute, bound = PAIRS[op.short]
     a, b = m.get(op.operands[0]).double(), m.get(op.operands[1]).double()
-    m.set(op, narrowed(compute(a, b), element(op.results[0])))
+    name = element(op.results[0])
+    m.set(op, m.moved(narrowed(compute(a, b), name), name, float(bound.split()[0])))
     m.free(op, op.short, bound)
 
 
@@ -219,7 +232,8 @@ def fpowi(m: Machine, op: TileOp) -> None:
     base, power = m.get(op.operands[0]).double(), m.get(op.operands[1])
     if power.dtype == torch.bool:  # a true i1 is -1
         power = -power.to(torch.int64)
-    m.set(op, narrowed(torch.pow(base, power.double()), element(op.results[0])))
+    name = element(op.results[0])
+    m.set(op, m.moved(narrowed(torch.pow(base, power.double()), name), name, 8.0))
     m.free(op, "fpowi", "8 ulp")
 
 

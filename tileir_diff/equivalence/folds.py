@@ -15,6 +15,7 @@ from tileir_diff.equivalence import floats, integers
 from tileir_diff.equivalence.backend import Tensor, torch
 from tileir_diff.equivalence.dtypes import dtype, element, literal, shape
 from tileir_diff.equivalence.frames import Frame, merge
+from tileir_diff.equivalence.noise import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,11 +37,20 @@ def _combine(m: Machine, op: TileOp) -> Combine:
     if len(ops) == 2 and ops[1].short == "yield" and tuple(ops[1].operands) == tuple(ops[0].results):
         plain = integers.pair_function(ops[0]) or floats.pair_function(ops[0])
         operands = tuple(ops[0].operands)
+        name = element(ops[0].results[0])
+        rounds = ops[0].short in ROUNDING
+        if plain is not None and rounds and m.noise is not None:
+            plain = _moving(m, plain, name)
         if plain is not None and operands == tuple(body.args):
             return lambda first, second: [plain(first[0], second[0])]
         if plain is not None and operands == tuple(reversed(body.args)):
             return lambda first, second: [plain(second[0], first[0])]
     return lambda first, second: _run_body(m, op, first, second)
+
+
+def _moving(m: Machine, exact: Callable[[Tensor, Tensor], Tensor], name: str) -> Any:
+    """One op of a body in a run with noise."""
+    return lambda a, b: m.moved(exact(a, b), name)  # pyright: ignore
 
 
 def _run_body(m: Machine, op: TileOp, first: list[Tensor], second: list[Tensor]) -> list[Tensor]:

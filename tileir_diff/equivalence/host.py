@@ -32,6 +32,13 @@ class Empty(NamedTuple):
     array: Any
 
 
+class Shifted(NamedTuple):
+    """An array that begins so many bytes past a multiple of 256; others begin at one."""
+
+    array: Any
+    offset: int
+
+
 class _Span(NamedTuple):
     """The memory of one array: first byte, the one after the last, an object that keeps it alive."""
 
@@ -41,6 +48,7 @@ class _Span(NamedTuple):
     end: int
     array: Any
     empty: bool
+    offset: int
 
 
 def bind(
@@ -95,6 +103,7 @@ def _buffers(memory: Memory, spans: list[_Span]) -> list[tuple[_Span, int]]:
         start, end = min(each.start for each in group), max(each.end for each in group)
         name = " and ".join(each.name for each in sorted(group))
         buffer = memory.add(name, _bytes(start, end - start, [each.array for each in group]))
+        buffer.base += min(group).offset
         if all(each.empty for each in group):
             buffer.written = torch.zeros(end - start, dtype=torch.bool)
         placed += [(each, buffer.base + each.start - start) for each in group]
@@ -113,6 +122,9 @@ def _bytes(start: int, size: int, owners: list[Any]) -> Tensor:
 def _span(parameter: SSAValue, index: int, pointee: str, value: Any, path: str) -> _Span | None:
     """The memory of an array; None for a null pointer."""
     name = _name(parameter, index)
+    offset = 0
+    if isinstance(value, Shifted):
+        value, offset = value
     empty = isinstance(value, Empty)
     if empty:
         value = value.array
@@ -130,11 +142,11 @@ def _span(parameter: SSAValue, index: int, pointee: str, value: Any, path: str) 
             f"{name} points to {pointee}, of {expected} bytes; the array's elements have {size}", path
         )
     if 0 in shape:
-        return _Span(index, name, start, start, value, empty)
+        return _Span(index, name, start, start, value, empty, offset)
     last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
     if any(stride < 0 for stride in strides):
         raise InputError(f"{name}: an array with a negative stride cannot be passed", path)
-    return _Span(index, name, start, start + last + size, value, empty)
+    return _Span(index, name, start, start + last + size, value, empty, offset)
 
 
 def _tensor_layout(value: Any, name: str, path: str) -> tuple[int, Any, list[int], int]:

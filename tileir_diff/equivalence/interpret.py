@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tileir_diff.dialect.ir import ModuleOp, TileOp
+    from tileir_diff.equivalence.noise import Noise
 
     Progress = Callable[[int, int], None]
     """Called with the number of blocks that have run, and of all."""
@@ -65,6 +66,33 @@ def interpret(
     return launch.run()
 
 
+class Prepared:
+    """An entry of a module that verifies, to be run many times."""
+
+    def __init__(self, module: ModuleOp, entry: TileOp, path: str = "") -> None:
+        self.module, self.entry, self.path = module, entry, path
+        self._liveness = Liveness(entry)
+
+    def run(
+        self,
+        args: Sequence[Any],
+        grid: tuple[int, int, int],
+        limits: Limits = Limits(),
+        *,
+        noise: Noise | None = None,
+        reach: dict[str, int] | None = None,
+    ) -> Run:
+        """As `interpret`. `noise` moves results; `reach` gets, by buffer, one past the last byte accessed.
+
+        Raises InputError for values that do not go with the parameters.
+        """
+        launch = _Launch(self.module, self.entry, self.path, grid, limits, None, self._liveness)
+        launch.noise = noise
+        launch.memory.reach = reach
+        launch.bind(args)
+        return launch.run()
+
+
 class _Launch:
     """One launch: the memory stays, the machine is made anew where the blocks must run another way."""
 
@@ -76,11 +104,13 @@ class _Launch:
         grid: tuple[int, int, int],
         limits: Limits,
         progress: Progress | None,
+        liveness: Liveness | None = None,
     ) -> None:
         self.module, self.entry, self.path, self.grid = module, entry, path, grid
         self.limits, self.progress = limits, progress
         self.count = grid[0] * grid[1] * grid[2]
-        self.liveness = Liveness(entry)
+        self.liveness = liveness or Liveness(entry)
+        self.noise: Noise | None = None
         self.name = str(entry.get("sym_name"))
         self.memory = Memory(Log(self.name, grid))
         self.memory.alone = self.count == 1
@@ -140,6 +170,7 @@ class _Launch:
             self.limits,
             self.tracing,
             self.traced_block,
+            self.noise,
         )
         machine.globals = self.globals
         self.done = 0

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tileir_diff.equivalence.log import Grid, Log
     from tileir_diff.equivalence.memory import Memory
     from tileir_diff.equivalence.model import Limits
+    from tileir_diff.equivalence.noise import Noise
     from tileir_diff.equivalence.order import Happened, Turns
 
 TERMINATORS = frozenset({"yield", "continue", "break", "return"})
@@ -67,6 +68,7 @@ class Machine:
         limits: Limits,
         tracing: frozenset[int] = frozenset(),
         traced_block: int = 0,
+        noise: Noise | None = None,
     ) -> None:
         self.entry = entry
         self.grid = grid
@@ -77,6 +79,7 @@ class Machine:
         self.dying = liveness.dying
         self.tracing = tracing
         self.traced_block = traced_block
+        self.noise = noise
         self.turns: Turns | None = None
         self.polls: frozenset[TileOp] = frozenset()
         self.happened: Happened | None = None
@@ -149,6 +152,10 @@ class Machine:
         """Lanes of a result are undetermined."""
         self.doubtful = True
         self.frame.unknown[op.results[index]] = unknown
+
+    def moved(self, data: Tensor, name: str, units: float | Tensor = 1.0) -> Tensor:
+        """A rounded result, or in a run with noise another one that it might have been."""
+        return data if self.noise is None else self.noise.moved(data, name, units)
 
     def full(self, value: SSAValue) -> Tensor:
         """The value with all of its tile's extents; the first dimension may still be 1."""

@@ -106,6 +106,7 @@ class DependentBlocks(Exception):  # noqa: N818  (no error: the run starts again
 class Memory:
     """All buffers of a run, and what is known of who touched them.
 
+    `reach`: where it is kept, by buffer the byte after the last that was asked for, in the buffer or not.
     `together`: blocks run at once, so that one that touches another's memory is a reason to stop. `alone`:
     there is one block only, and nothing to watch. `track`: readers are kept in mind as well as writers.
     """
@@ -117,6 +118,7 @@ class Memory:
         self.alone = False
         self.track = False
         self.known: Callable[[int], Tensor] | None = None
+        self.reach: dict[str, int] | None = None
 
     def add(self, name: str, data: Tensor, *, constant: bool = False) -> Buffer:
         """A buffer of these bytes, which stay the caller's."""
@@ -156,6 +158,8 @@ class Memory:
                 return [], active
             mask = None if bool(active.all()) else active
         low, high = _range(addresses, mask)
+        if self.reach is not None:
+            self._note(addresses, size, mask)
         number = (low >> STRETCH) - 1
         if number == (high >> STRETCH) - 1 and 0 <= number < len(self.buffers):
             buffer = self.buffers[number]
@@ -163,6 +167,17 @@ class Memory:
             if whole and low >= buffer.base and high + size <= buffer.base + buffer.size:
                 return [self._access(op, frame, buffer, addresses, size, mask)], mask
         return self._sort_out(op, frame, addresses, size, mask)
+
+    def _note(self, addresses: Tensor, size: int, mask: Tensor | None) -> None:
+        """Keeps how far an access reaches into each buffer."""
+        assert self.reach is not None
+        wanted = addresses.reshape(-1) if mask is None else addresses[mask]
+        numbers: list[int] = torch.unique(wanted >> STRETCH).tolist()
+        for number in numbers:
+            if 0 < number <= len(self.buffers):
+                buffer = self.buffers[number - 1]
+                highest = int(wanted[wanted >> STRETCH == number].max()) + size - buffer.base
+                self.reach[buffer.name] = max(highest, self.reach.get(buffer.name, 0))
 
     def _sort_out(
         self, op: TileOp, frame: Frame, addresses: Tensor, size: int, mask: Tensor | None

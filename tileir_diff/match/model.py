@@ -85,6 +85,35 @@ class Equivalence(NamedTuple):
     why: str
 
 
+class Semantics(NamedTuple):
+    """What the semantic step says of two entries.
+
+    `outcome`: "settled" by structure, with nothing to run; "equal" in all runs; "different" on an input;
+    "not-run", with the reason in `detail`. `runs`: inputs on which both sides ran. `commands`: how to run
+    either side on the input that shows a difference.
+    """
+
+    reference: str
+    generated: str
+    outcome: str
+    detail: str
+    runs: int = 0
+    seed: int = 0
+    commands: tuple[str, ...] = ()
+
+
+class Execution(NamedTuple):
+    """How both sides are to be run: on how many inputs, from which seed, for how many seconds a pair of
+    entries at most; `folder`: where an input that shows a difference is written; `small`: it is made small
+    first."""
+
+    runs: int = 40
+    seed: int = 0
+    budget: float = 60.0
+    folder: str | None = None
+    small: bool = True
+
+
 @dataclass(slots=True)
 class Comparison:
     """All that the matcher found out about two modules."""
@@ -103,6 +132,8 @@ class Comparison:
     """What was not compared, and why."""
     matched: list[Matched] = field(default_factory=lambda: list[Matched]())
     """The pairs of entries that were compared."""
+    semantics: list[Semantics] = field(default_factory=list[Semantics])
+    """What running both sides gave, where it was asked for."""
 
 
 class CompareOptions(NamedTuple):

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from tileir_diff.rules.render import base_name, elide, focus
 
 if TYPE_CHECKING:
-    from tileir_diff.report.result import Argument, LoweringRecord, Place, Result, Side, Summary
+    from tileir_diff.report.result import (
+        Argument,
+        LoweringRecord,
+        Place,
+        Result,
+        SemanticsRecord,
+        Side,
+        Summary,
+    )
 
 LINE = 120
 """Width of a report, in characters: what is quoted is cut to fit."""
@@ -237,6 +245,11 @@ def dump_line(side: Side) -> str:
     front_end = " ".join(part for part in (side.front_end, side.front_end_version) if part)
     details = ", ".join(part for part in (side.format if side.format != "unknown" else "", front_end) if part)
     return f"{side.path} ({details})" if details else side.path
+
+
+def semantics_line(each: SemanticsRecord) -> str:
+    """`@a = @b: equal in 24 runs ...`."""
+    return f"{_symbol(each.reference)} = {_symbol(each.generated)}: {each.detail}"
 
 
 def room(place: Place, taken: int) -> int:

@@ -33,6 +33,9 @@ def render_markdown(result: Result) -> str:
         [f"`{w.finding.rule}`: {_prose(w.finding.message)}: {_escape(w.reason)}" for w in result.waived],
     )
     lines += _list("Lowering", [_escape(item.strip()) for item in layout.lowering_lines(result)])
+    lines += _list("Semantics", [_escape(layout.semantics_line(each)) for each in result.semantics])
+    for commands in (each.commands for each in result.semantics if each.commands):
+        lines += ["", "```sh", *commands, "```"]
     lines += _list("Not checked", [_escape(item) for item in result.not_checked])
     lines += _list("Ignored", [_escape(item) for item in layout.ignored_lines(result)])
     lines += _list("Assumed", [_escape(item) for item in result.assumptions])

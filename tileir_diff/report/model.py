@@ -20,6 +20,7 @@ Severity = Literal["critical", "warn", "info"]
 Impact = Literal["none", "hint", "edge", "ulp", "precision", "bounds", "assume", "logic"]
 Status = Literal["DIFFERS", "MISSING", "EXTRA", "SEMANTIC_EQUIV"]
 Cause = Literal["translation", "frontend-bug", "tileiras-bug", "host", "known-gap", "equivalent", "unknown"]
+SemanticOutcome = Literal["settled", "equal", "different", "not-run"]
 How = Literal["given", "role", "name", "use", "unmatched"]
 
 
@@ -145,6 +146,21 @@ class Lowering(_Model):
     operations: list[LoweredOperation]
 
 
+class Semantics(_Model):
+    """What running both sides of a pair of entries gave; only with `--exec`."""
+
+    reference: str
+    generated: str
+    outcome: SemanticOutcome = Field(
+        description="settled: by structure, nothing was run; equal: in all runs, which proves nothing; "
+        "different: on the input in `detail`; not-run: why is in `detail`."
+    )
+    detail: str
+    runs: int = Field(description="Inputs on which both sides ran.")
+    seed: int
+    commands: list[str] = Field(description="Runs either side on the input that shows the difference.")
+
+
 class Summary(_Model):
     """Counts over the whole report."""
 
@@ -185,6 +201,7 @@ class Report(_Model):
     obligations: list[str] = Field(description="What the host must guarantee for the verdict to hold.")
     assumptions: list[str] = Field(description="Approximations that the comparison made.")
     not_checked: list[str] = Field(description="What was not compared, and why.")
+    semantics: list[Semantics] = Field(description="What running both sides gave; empty unless asked for.")
     notices: list[str] = Field(description="Waivers that expired or that nothing needed.")
     summary: Summary
     error: Error | None = Field(description="Set if, and only if, the verdict is BLOCKED.")

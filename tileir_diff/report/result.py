@@ -133,6 +133,18 @@ class LoweringRecord(NamedTuple):
     operations: list[LoweredOperation]
 
 
+class SemanticsRecord(NamedTuple):
+    """What running both sides of a pair of entries gave."""
+
+    reference: str
+    generated: str
+    outcome: str
+    detail: str
+    runs: int
+    seed: int
+    commands: list[str]
+
+
 class Summary(NamedTuple):
     """Counts over the whole result."""
 
@@ -175,6 +187,7 @@ class Result(NamedTuple):
     obligations: list[str]
     assumptions: list[str]
     not_checked: list[str]
+    semantics: list[SemanticsRecord]
     notices: list[str]
     summary: Summary
     error: ErrorRecord | None

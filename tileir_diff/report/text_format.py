@@ -34,6 +34,7 @@ def render_text(result: Result, *, color: bool = False, equivalences: bool = Fal
         lines += _group(result, severity, paint)
     lines += _waived(result, paint)
     lines += _section("lowering", layout.lowering_lines(result), paint)
+    lines += _semantics(result, paint)
     lines += _section("not checked", result.not_checked, paint)
     lines += _section("ignored by --select or --ignore", layout.ignored_lines(result), paint)
     lines += _section("assumed", result.assumptions, paint)
@@ -179,6 +180,16 @@ def _waived(result: Result, paint: Painter) -> list[str]:
         where = _where(result, each.finding)
         items.append(f"{each.finding.rule}: {each.finding.message}  [{where}]  waived: {each.reason}{until}")
     return _section("waived", items, paint)
+
+
+def _semantics(result: Result, paint: Painter) -> list[str]:
+    """What running both sides gave, and how to run them again."""
+    items: list[str] = []
+    for each in result.semantics:
+        first, *rest = _wrapped("", layout.semantics_line(each))
+        items += [first[1], *(f"  {line}" for _, line in rest)]
+        items += [f"  {command}" for command in each.commands]
+    return _section("semantics", items, paint)
 
 
 def _equivalences(result: Result, listed: bool, paint: Painter) -> list[str]:

@@ -49,6 +49,7 @@ FAMILIES: dict[str, str] = {
     "reduction": "tileir_diff.rules.reduction",
     "runtime-check": "tileir_diff.rules.runtime_check",
     "scan": "tileir_diff.rules.scan",
+    "semantics": "tileir_diff.rules.semantics",
     "shape-op": "tileir_diff.rules.shape_op",
     "stride": "tileir_diff.rules.stride",
     "tile-shape": "tileir_diff.rules.tile_shape",

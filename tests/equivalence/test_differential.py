@@ -1,0 +1,212 @@
+"""Both sides on the same inputs: what counts as a difference, and what it does to the findings."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.equivalence.support import kernel
+from tileir_diff import diff
+from tileir_diff.cli.app import app
+from tileir_diff.dialect import parse_text
+from tileir_diff.equivalence.differential.pairs import run_pair
+from tileir_diff.match.launch import parse_launch
+from tileir_diff.match.model import CompareOptions, Execution, Semantics
+from tileir_diff.report.model import Report
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SIZE = 8
+SUM = "%sum, %by = %x, %x : {t}"
+
+
+def unary(body: str, element: str = "f32", result: str = "") -> str:
+    """A kernel that stores `%y`, computed from `%x`, of `SIZE` elements."""
+    tile = f"tile<{SIZE}x{element}>"
+    return kernel({"x": (element, SIZE)}, body.replace("{t}", tile), {"y": (result or element, SIZE)})
+
+
+def compared(reference: str, generated: str, tmp_path: Path, **how: Any) -> Report:
+    """The report with both sides run, on arrays x and y."""
+    names = [{"ptr": "x"}, {"ptr": "y"}]
+    launch = tmp_path / "launch.json"
+    side = {"grid": [1], "args": names}
+    launch.write_text(json.dumps({"reference": side, "generated": side}))
+    return diff(
+        parse_text(reference, "ref.mlir"), parse_text(generated, "gen.mlir"), launch=str(launch),
+        execute=Execution(runs=30)._replace(**how),
+    )  # fmt: skip
+
+
+def executed(reference: str, generated: str, tmp_path: Path, **how: Any) -> Semantics:
+    """What running both sides gives, whether structure settles it or not."""
+    modules = parse_text(reference, "ref.mlir"), parse_text(generated, "gen.mlir")
+    side = {"grid": [1], "args": [{"ptr": "x"}, {"ptr": "y"}]}
+    launch = tmp_path / "launch.json"
+    launch.write_text(json.dumps({"reference": side, "generated": side}))
+    entries = modules[0].entries[0], modules[1].entries[0]
+    options = CompareOptions(launch=parse_launch([str(launch)]))
+    execution = Execution(runs=30)._replace(**how)
+    return run_pair(modules, entries, ("k", "k"), ("r", "g"), [], options, execution)[0]
+
+
+def outcome(report: Report) -> str:
+    (only,) = report.semantics
+    return only.outcome
+
+
+def test_equal_kernels_are_settled_without_a_run(tmp_path: Path) -> None:
+    text = unary("%y = addf %x, %x : {t}")
+    report = compared(text, text, tmp_path)
+    assert (outcome(report), report.semantics[0].runs) == ("settled", 0)
+    assert report.semantics[0].detail == "settled by structure, not run"
+
+
+def test_another_operation_is_shown_with_the_values(tmp_path: Path) -> None:
+    report = compared(unary("%y = addf %x, %x : {t}"), unary("%y = mulf %x, %x : {t}"), tmp_path)
+    assert outcome(report) == "different"
+    assert "where the reference stores" in report.findings[0].evidence
+    assert report.findings[0].impact == "logic"
+    assert report.verdict == "FAIL_FIXABLE"
+
+
+def test_what_is_shown_is_small(tmp_path: Path) -> None:
+    folder = tmp_path / "inputs"
+    compared(unary("%y = addf %x, %x : {t}"), unary("%y = negf %x : {t}"), tmp_path, folder=str(folder))
+    assert np.count_nonzero(np.load(folder / "x.npy")) == 1
+    assert np.count_nonzero(np.load(folder / "y.npy")) == 0
+
+
+@pytest.mark.parametrize(
+    ("reference", "generated"),
+    [
+        # by the base 2; associated otherwise
+        ("%y = exp %x : {t}",
+         "%c = constant <f32: 1.44269504> : {t}\n%s = mulf %x, %c : {t}\n%y = exp2 %s : {t}"),
+        ("%a = addf %x, %x : {t}\n%m = mulf %x, %x : {t}\n%y = addf %a, %m : {t}",
+         "%m = mulf %x, %x : {t}\n%b = addf %x, %m : {t}\n%y = addf %x, %b : {t}"),
+    ],
+)  # fmt: skip
+def test_another_rounding_is_no_difference(reference: str, generated: str, tmp_path: Path) -> None:
+    report = compared(unary(reference), unary(generated), tmp_path)
+    assert outcome(report) == "equal", report.semantics[0].detail
+    assert "which proves nothing" in report.findings[0].evidence
+    assert report.verdict == "FAIL_FIXABLE"  # the structure differs, and no proof was given
+
+
+def test_a_coarser_type_is_a_difference(tmp_path: Path) -> None:
+    fine = "%m = mulf %x, %x : {t}\n%y = mulf %m, %x : {t}"
+    coarse = (
+        f"%h = ftof %x : {{t}} -> tile<{SIZE}xf16>\n%k = ftof %h : tile<{SIZE}xf16> -> {{t}}\n"
+        "%m = mulf %k, %k : {t}\n%y = mulf %m, %k : {t}"
+    )
+    report = compared(unary(fine), unary(coarse), tmp_path)
+    assert outcome(report) == "different"
+
+
+def test_numbers_that_are_only_moved_must_be_equal(tmp_path: Path) -> None:
+    one = "%c = constant <f32: 1.0> : {t}\n%y = maxf %x, %c : {t}"
+    near = "%c = constant <f32: 1.00000012> : {t}\n%y = maxf %x, %c : {t}"
+    assert outcome(compared(unary(one), unary(near), tmp_path)) == "different"
+
+
+def test_the_sign_of_a_zero_is_no_difference(tmp_path: Path) -> None:
+    plain = "%y = absf %x : {t}"
+    zero = "%z = constant <f32: 0.0> : {t}\n%a = absf %x : {t}\n%n = negf %z : {t}\n%y = addf %a, %n : {t}"
+    report = compared(unary(plain), unary(zero), tmp_path)
+    assert outcome(report) in ("settled", "equal")
+
+
+def test_subnormal_numbers_show_a_flush(tmp_path: Path) -> None:
+    report = compared(
+        unary("%y = mulf %x, %x : {t}"), unary("%y = mulf %x, %x flush_to_zero : {t}"), tmp_path
+    )
+    assert outcome(report) == "different"
+    assert report.findings[0].impact == "edge"
+
+
+def test_a_finding_that_only_one_side_has_is_a_difference(tmp_path: Path) -> None:
+    text = unary("%y = addi %x, %x : {t}", "i32")
+    promised = unary("%y = addi %x, %x overflow<no_signed_wrap> : {t}", "i32")
+    ran = executed(text, promised, tmp_path)
+    assert ran.outcome == "different"
+    assert "promised not to" in ran.detail
+
+
+def test_integers_are_compared_exactly(tmp_path: Path) -> None:
+    one = unary("%c = constant <i32: 7> : {t}\n%y = remi %x, %c signed : {t}", "i32")
+    other = unary("%c = constant <i32: 8> : {t}\n%y = remi %x, %c signed : {t}", "i32")
+    report = compared(one, other, tmp_path)
+    assert outcome(report) == "different"
+    assert report.findings[0].impact == "logic"
+
+
+def test_without_a_launch_nothing_is_run_and_that_is_said() -> None:
+    report = diff(
+        parse_text(unary("%y = addf %x, %x : {t}"), "ref.mlir"),
+        parse_text(unary("%y = mulf %x, %x : {t}"), "gen.mlir"),
+        execute=True,
+    )
+    assert outcome(report) in ("not-run", "different")
+
+
+# ---- the command
+
+
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(app, [*arguments])
+
+
+def mistake(name: str, kernel_name: str) -> list[str]:
+    home = FIXTURES / "mistakes" / name
+    reference = FIXTURES / "kernels" / kernel_name / "py.mlir"
+    return [str(reference), str(home / "gen.mlir"), "--launch", str(home / "launch.json")]
+
+
+def test_the_printed_commands_show_the_difference(tmp_path: Path) -> None:
+    folder = tmp_path / "inputs"
+    done = command(
+        "diff", *mistake("scale_lost", "embedding"), "--exec", "--inputs", str(folder), "--format", "json"
+    )
+    assert done.exit_code == 1, done.output
+    (semantics,) = json.loads(done.output)["semantics"]
+    assert semantics["outcome"] == "different"
+    stored: list[Any] = []
+    for line, side in zip(semantics["commands"], ("reference", "generated"), strict=True):
+        words = line.split()
+        assert words[:2] == ["tileir-diff", "run"]
+        assert CliRunner().invoke(app, words[1:]).exit_code == 0
+        stored.append(np.load(folder / side / "y.npy" if (folder / side / "y.npy").exists()
+                              else next((folder / side).glob("*.npy"))))  # fmt: skip
+    assert not np.array_equal(*stored)
+
+
+def test_a_lost_mask_is_shown_by_the_address(tmp_path: Path) -> None:
+    done = command("diff", *mistake("mask_off_by_one", "vector_add"), "--exec")
+    assert "memory outside every array is accessed: byte 4000" in " ".join(done.output.split())
+    assert done.output.endswith("VERDICT: FAIL_FIXABLE\n")
+
+
+def test_markdown_and_text_tell_the_same(tmp_path: Path) -> None:
+    arguments = mistake("mask_off_by_one", "vector_add")
+    for form in ("text", "markdown"):
+        done = command("diff", *arguments, "--exec", "--format", form)
+        assert "emantics" in done.output, form
+        assert "does not (ordinary numbers" in " ".join(done.output.split()), form
+
+
+def test_a_plain_diff_imports_neither_torch_nor_the_runs() -> None:
+    code = (
+        "import sys; from tileir_diff.cli.app import app; "
+        f"app({mistake('mask_off_by_one', 'vector_add')!r}, standalone_mode=False); "
+        "print(sorted(m for m in sys.modules if m.split('.')[0] in ('torch', 'z3', 'numpy')"
+        " or m.startswith('tileir_diff.equivalence')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,213 @@
+"""One pair of entries on many inputs."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tileir_diff.equivalence.backend import Tensor, torch
+from tileir_diff.equivalence.differential.compare import FEW, LARGE, MANY, Mismatch, mismatch
+from tileir_diff.equivalence.differential.launches import misaligned
+from tileir_diff.equivalence.differential.shrink import shrink
+from tileir_diff.equivalence.differential.values import EDGES, FLOATS, Recipe, fill, is_float, recipes
+from tileir_diff.equivalence.model import Limits
+from tileir_diff.equivalence.noise import Noise, shared_types
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tileir_diff.equivalence.differential.plan import Plan
+    from tileir_diff.equivalence.differential.sides import Ran, Side
+
+INVALID: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/")
+"""Errors of the reference that say that the input is none of its inputs."""
+LEVELS: Final = (4, 16, 64, 256, 1024, 1 << 30)
+"""How large integers in arrays may get, as far as both sides stay within their arrays; sizes
+among the arguments are tried too."""
+MOST_INDICES: Final = 1 << 24
+SHRINK_SHARE: Final = 0.5
+"""Part of the time for one pair that making an input small may take."""
+
+
+class Found(NamedTuple):
+    """An input on which the sides differ: the launch, what is in the arrays, how it was made."""
+
+    plan: Plan
+    contents: list[Tensor]
+    recipe: Recipe
+    mismatch: Mismatch
+
+
+class Tested(NamedTuple):
+    """What running one pair gave. `runs`: on how many inputs; `unusable`: inputs that the reference does not
+    take; `kinds`: of numbers; `plans`: launches in words; `why`: it ended before all runs were made."""
+
+    found: Found | None
+    runs: int
+    unusable: int
+    kinds: tuple[str, ...]
+    plans: tuple[str, ...]
+    why: str
+
+
+class Pair:
+    """Two entries, ready to run."""
+
+    def __init__(
+        self, reference: Side, generated: Side, seed: int, seconds: float, small: bool = True
+    ) -> None:
+        self.sides = reference, generated
+        self.seed = seed
+        self.start = time.monotonic()
+        self.seconds = seconds
+        self.small = small
+        self.types = shared_types(reference.entry, generated.entry)
+        self.usual: dict[Plan, frozenset[str]] = {}
+        self.levels: dict[tuple[Plan, int], int] = {}
+
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self.seconds - (time.monotonic() - self.start)
+
+    def limits(self) -> Limits:
+        return Limits(seconds=max(self.left(), 0.1))
+
+    # ---- one input
+
+    def check(
+        self, plan: Plan, contents: list[Tensor], usual: frozenset[str], most: int = MANY
+    ) -> Mismatch | str | None:
+        """The difference on one input; a text: why it does not count. `most`: as `mismatch` takes it."""
+        reference = self.sides[0].run(plan, contents, self.limits())
+        if reference.spent:
+            return "time"
+        unusable = [rule for rule in reference.errors if rule.startswith(INVALID) and rule not in usual]
+        if unusable:
+            return unusable[0]
+        generated = self.sides[1].run(plan, contents, self.limits())
+        if generated.spent:
+            return "time"
+
+        def sample(side: int, number: int) -> Ran:
+            noise = Noise(self.seed * 1000 + number, self.types)
+            return self.sides[side].run(plan, contents, self.limits(), noise=noise)
+
+        return mismatch(plan.arrays, reference, generated, sample, most)
+
+    # ---- many inputs
+
+    def test(self, plans: list[Plan], runs: int) -> Tested:
+        """Runs until a difference is found, or all inputs were tried, or the time is up."""
+        done = unusable = 0
+        found: Found | None = None
+        why = ""
+        kinds: dict[str, None] = {}
+        words: dict[str, None] = {}
+        for plan, recipe in self._inputs(plans, runs):
+            if found is not None and recipe.special:
+                continue  # one difference with special numbers is enough; ordinary ones would tell more
+            if self.left() <= (0 if found is None else self.seconds * SHRINK_SHARE):
+                why = "the time was up"
+                break
+            contents = self.contents(plan, recipe)
+            result = self.check(plan, contents, self.usual[plan])
+            if result == "time":
+                why = "the time was up"
+                break
+            if isinstance(result, str):
+                unusable += 1
+                continue
+            done += 1
+            kinds.update(dict.fromkeys(recipe.kinds))
+            words.setdefault(plan.what)
+            if result is not None and (found is None or not recipe.special):
+                found = Found(plan, contents, recipe, result)
+                if not recipe.special or found.mismatch.rule:
+                    break
+        if found is not None and self.small:
+            found = self._small(found)
+        return Tested(found, done, unusable, tuple(kinds), tuple(words), why)
+
+    def contents(self, plan: Plan, recipe: Recipe) -> list[Tensor]:
+        return [
+            fill(array, kind, self.levels.get((plan, at), 2), recipe.seed)
+            for at, (array, kind) in enumerate(zip(plan.arrays, recipe.kinds, strict=True))
+        ]
+
+    def _inputs(self, plans: list[Plan], runs: int) -> Iterator[tuple[Plan, Recipe]]:
+        """`runs` inputs: all plans with ordinary numbers, then kinds of numbers in turn over the plans."""
+        for plan in plans:
+            self._learn(plan)
+        count = len(plans[0].arrays)
+        made = 0
+        for plan in plans[1:]:
+            yield plan, Recipe(("ordinary",) * count, self.seed)
+            made += 1
+        listed = recipes(plans[0].arrays, self.seed)
+        for number, recipe in enumerate(listed):
+            if made >= runs:
+                return
+            yield plans[number % len(plans)], recipe
+            made += 1
+        chance = torch.Generator().manual_seed(self.seed)
+        names = [*FLOATS]
+        while made < runs:
+            picks: list[int] = torch.randint(0, len(names), (count,), generator=chance).tolist()
+            plain = made % 2 == 0
+            kinds = [names[pick] for pick in picks]
+            kinds = ["ordinary" if plain and kind in EDGES else kind for kind in kinds]
+            yield plans[made % len(plans)], Recipe(tuple(kinds), self.seed + made)
+            made += 1
+
+    def _learn(self, plan: Plan) -> None:
+        """What the reference always does with this launch, and how large integers in arrays may get."""
+        if plan in self.usual:
+            return
+        recipe = Recipe(("ordinary",) * len(plan.arrays), self.seed)
+        integers = [
+            at for at, array in enumerate(plan.arrays) if not is_float(array.element) and array.elements
+        ]
+        first = self._errors(plan, recipe)
+        if first and integers:
+            for at in integers:
+                self.levels[plan, at] = 1
+            first = self._errors(plan, recipe)
+        self.usual[plan] = first
+        other = self._errors(plan, recipe, 1) if integers else first
+        for at in integers:
+            for level in sorted({*LEVELS, *_sizes(plan)}):
+                before = self.levels.get((plan, at), 2)
+                if self.left() < 0.7 * self.seconds:
+                    break
+                self.levels[plan, at] = level
+                if not self._errors(plan, recipe) <= first or not self._errors(plan, recipe, 1) <= other:
+                    self.levels[plan, at] = before
+                    break
+
+    def _errors(self, plan: Plan, recipe: Recipe, side: int = 0) -> frozenset[str]:
+        ran = self.sides[side].run(plan, self.contents(plan, recipe), self.limits())
+        return frozenset(rule for rule in ran.errors if rule.startswith(INVALID))
+
+    def _small(self, found: Found) -> Found:
+        usual = self.usual[found.plan]
+
+        usually = 0 if found.mismatch.rule or found.mismatch.ratio > 2 * LARGE else 2 * FEW
+
+        def again(trial: list[Tensor], most: int = usually) -> Mismatch | None:
+            result = self.check(found.plan, trial, usual, most)
+            return None if isinstance(result, str) else result
+
+        contents, shown = shrink(found.contents, found.mismatch, again, self.left() * SHRINK_SHARE)
+        sure = again(contents, MANY)
+        return found if sure is None else found._replace(contents=contents, mismatch=shown)
+
+
+def _sizes(plan: Plan) -> set[int]:
+    """Integers among the arguments that may be sizes of what is indexed."""
+    return {slot for slot in plan.reference if isinstance(slot, int) and 4 < slot < MOST_INDICES}
+
+
+def with_misaligned(pair: Pair, plans: list[Plan]) -> list[Plan]:
+    """The plans, and the first with its arrays no better aligned than the reference is promised."""
+    other = misaligned(pair.sides, plans[0])
+    return plans if other is None else [*plans, other]

@@ -1,0 +1,44 @@
+"""One launch of both sides: the arrays with their sizes, the arguments of each side, the grids."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+Grid: TypeAlias = tuple[int, int, int]
+
+
+class Array(NamedTuple):
+    """Memory that both sides get. `elements`: how many; `offset`: bytes from a multiple of 256 to it."""
+
+    name: str
+    element: str
+    elements: int
+    offset: int = 0
+
+
+class Pointer(NamedTuple):
+    """An argument that points to an array of the plan; None: a null pointer."""
+
+    array: int | None
+
+
+Slot: TypeAlias = "Pointer | int | float"
+"""The value of one parameter."""
+
+
+class Plan(NamedTuple):
+    """What both sides are launched with, but for what is in the arrays.
+
+    `fixed`: the user gave the launch, so grid and scalars stay as they are.
+    """
+
+    arrays: tuple[Array, ...]
+    reference: tuple[Slot, ...]
+    generated: tuple[Slot, ...]
+    grids: tuple[Grid, Grid]
+    fixed: bool = False
+    what: str = ""
+    """How it was made, in words: "sizes 37 x 64"."""
+
+    def slots(self, side: int) -> tuple[Slot, ...]:
+        return self.generated if side else self.reference

@@ -66,7 +66,7 @@ def app() -> None:
 
 
 def _register() -> None:
-    from tileir_diff.cli import assemble, diff, inspect, rules, run
+    from tileir_diff.cli import assemble, diff, inspect, reduce, rules, run
 
     for command in (
         diff.diff,
@@ -74,6 +74,7 @@ def _register() -> None:
         inspect.check,
         inspect.show,
         assemble.assemble,
+        reduce.reduce,
         rules.explain,
         rules.rules,
         rules.completion,

@@ -71,6 +71,7 @@ bench: setup
 docs: setup
 	$(BIN)/python -m tileir_diff.rules.docs
 	$(BIN)/python -m tileir_diff.report.schema
+	$(BIN)/python -m tileir_diff.classify.schema
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis

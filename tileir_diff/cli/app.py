@@ -66,13 +66,14 @@ def app() -> None:
 
 
 def _register() -> None:
-    from tileir_diff.cli import assemble, diff, inspect, reduce, rules, run
+    from tileir_diff.cli import assemble, classify, diff, inspect, reduce, rules, run
 
     for command in (
         diff.diff,
         diff.batch,
         inspect.check,
         inspect.show,
+        classify.classify,
         assemble.assemble,
         reduce.reduce,
         rules.explain,

@@ -308,7 +308,7 @@ def _run(reference: str, generated: str, given: dict[str, Any], *, loud: bool = 
     try:
         if reference == "-" and generated == "-":
             raise InputError("both sides cannot be standard input", STDIN)
-        return run(reference, generated, _options(given))
+        return run(reference, generated, options_of(given))
     except InputError as error:
         found = error
     except Exception as error:
@@ -327,7 +327,7 @@ def _shown(path: str) -> str:
     return STDIN if path == "-" else path
 
 
-def _options(given: dict[str, Any]) -> Options:
+def options_of(given: dict[str, Any]) -> Options:
     """Command line over settings file over defaults."""
     from tileir_diff.api import Options, make_policy
     from tileir_diff.cli.names import check_equivalences, check_launch, check_selection

@@ -1,0 +1,237 @@
+"""Each real case comes out as what it is; a step without input is open, and decides nothing."""
+
+from __future__ import annotations
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.lowering.cases import FIXTURES
+from tests.match.fixtures import SOURCES, Edit, edits
+from tileir_diff.cli.app import app
+
+EDITS: dict[str, Edit] = {each.name: each for kind in ("mistakes", "harmless") for each in edits(kind)}
+CASES = tomllib.loads((FIXTURES / "causes.toml").read_text("utf-8"))["case"]
+REAL = [(case, name) for case in CASES for name in case["generated"]]
+DUMPS = {"python": "py", "rust": "rs", "cpp": "cpp"}
+SOFTMAX = FIXTURES / "kernels" / "softmax"
+
+
+@pytest.fixture(autouse=True)
+def no_toolchain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing here needs an assembler but what brings its own."""
+    (tmp_path / "none").mkdir()
+    monkeypatch.setenv("TILEIR_TOOLCHAIN", str(tmp_path / "none"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def classify(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["classify", "--format", "json", *map(str, arguments)])
+
+
+def made(*arguments: str | Path) -> dict[str, Any]:
+    result = classify(*arguments)
+    assert result.exit_code in (0, 1), result.output
+    return json.loads(result.output)
+
+
+def answers(data: dict[str, Any]) -> dict[str, str]:
+    return {step["name"]: step["answer"] for step in data["steps"]}
+
+
+def edited_source(edit: Edit, folder: Path) -> Path:
+    path = folder / SOURCES[edit.side]
+    text = (edit.kernel / SOURCES[edit.side]).read_text("utf-8")
+    path.write_text(text.replace(edit.record["find"], edit.record["replace"]), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("case", "name"), REAL, ids=[f"{case['cause']}-{name}" for case, name in REAL])
+def test_cause_and_owner_of_a_real_case(case: dict[str, Any], name: str, tmp_path: Path) -> None:
+    edit = EDITS[name]
+    reference = edit.record.get("reference") or ("rust" if edit.side == "python" else "python")
+    call: list[str | Path] = [edit.kernel / f"{DUMPS[reference]}.g.mlir", edit.folder / "gen.g.mlir"]
+    if case.get("launch"):
+        call += ["--launch", edit.folder / "launch.json"]
+    if case.get("source"):
+        call += ["--source", edited_source(edit, tmp_path)]
+    data = made(*call)
+    assert (data["cause"], data["owner"] or "") == (case["cause"], case["owner"]), data["why"]
+    assert answers(data)["verifies"] == "yes"
+    assert answers(data)["gpu"] == "open"
+
+
+def test_a_source_that_asks_for_nothing_lost_is_no_bug_of_the_front_end(tmp_path: Path) -> None:
+    edit = EDITS["reduction_axis"]
+    call = [SOFTMAX / "py.g.mlir", edit.folder / "gen.g.mlir", "--source", edited_source(edit, tmp_path)]
+    data = made(*call)
+    assert (data["cause"], answers(data)["source"]) == ("translation", "no")
+
+
+def test_a_source_that_asks_for_what_the_ir_has_is_no_bug_of_the_front_end(tmp_path: Path) -> None:
+    edit = EDITS["scan_axis_ignored"]
+    source = tmp_path / "kernel.rs"
+    source.write_text(
+        edited_source(edit, tmp_path).read_text("utf-8").replace("scan_sum(tile, 1i32", "scan_sum(tile, 0i32")
+    )
+    data = made(edit.kernel / "py.g.mlir", edit.folder / "gen.g.mlir", "--source", source)
+    assert data["cause"] != "frontend-bug"
+
+
+def test_a_comment_asks_for_nothing(tmp_path: Path) -> None:
+    edit = EDITS["scan_axis_ignored"]
+    source = tmp_path / "kernel.rs"
+    text = edited_source(edit, tmp_path).read_text("utf-8")
+    source.write_text(
+        text.replace("let inner: Tile<f32, { [1, COLS] }> = scan_sum(tile, 1i32", "// scan_sum(tile, 1i32")
+    )
+    data = made(edit.kernel / "py.g.mlir", edit.folder / "gen.g.mlir", "--source", source)
+    assert data["cause"] != "frontend-bug"
+
+
+def test_runs_are_a_step_of_their_own() -> None:
+    pytest.importorskip("torch", reason="running kernels needs torch: pip install 'tileir-diff[run]'")
+    edit = EDITS["sum_for_max"]
+    call = [SOFTMAX / "py.g.mlir", edit.folder / "gen.g.mlir", "--launch", edit.folder / "launch.json"]
+    assert answers(made(*call))["runs"] == "open"
+    data = made(*call, "--exec", "--runs", "4")
+    steps = {step["name"]: step for step in data["steps"]}
+    assert steps["runs"]["answer"] == "no"
+    assert "different" in steps["runs"]["evidence"]
+    assert data["cause"] == "translation"
+
+
+# ---- IR that does not verify
+
+
+def test_ir_that_does_not_verify_is_the_front_ends(tmp_path: Path) -> None:
+    text = (SOFTMAX / "rs.mlir").read_text("utf-8")
+    generated = tmp_path / "gen.mlir"
+    generated.write_text(text.replace("dim=1", "dim=7", 1), "utf-8")
+    data = made(SOFTMAX / "py.mlir", generated)
+    assert (data["cause"], data["owner"], data["verdict"]) == ("frontend-bug", "frontend", "BLOCKED")
+    assert answers(data)["verifies"] == "no"
+    assert set(answers(data).values()) == {"no", "not run"}
+
+
+def test_a_reference_that_does_not_verify_is_bad_input(tmp_path: Path) -> None:
+    reference = tmp_path / "ref.mlir"
+    reference.write_text((SOFTMAX / "py.mlir").read_text("utf-8").replace("dim=1", "dim=7", 1), "utf-8")
+    assert classify(reference, SOFTMAX / "rs.mlir").exit_code == 2
+
+
+def test_a_file_that_does_not_parse_is_bad_input(tmp_path: Path) -> None:
+    generated = tmp_path / "gen.mlir"
+    generated.write_text("entry @k( {", "utf-8")
+    assert classify(SOFTMAX / "py.mlir", generated).exit_code == 2
+
+
+# ---- steps that need a GPU: results made up for the test, which say so
+
+
+def gpu_file(folder: Path, **agrees: bool) -> Path:
+    path = folder / "gpu.json"
+    data = {
+        "schema": "tileir-gpu-result/1", "device": "no device", "assembler": "13.4.92", "recorded": True,
+        "agrees": agrees, "note": "made up for a test",
+    }  # fmt: skip
+    path.write_text(json.dumps(data), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("agrees", "cause", "owner"),
+    [
+        ({"direct": False}, "tileiras-bug", "tileiras"),
+        ({"direct": False, "O0": True, "O3": False}, "tileiras-bug", "tileiras"),
+        ({"direct": False, "host": False}, "tileiras-bug", "tileiras"),
+        ({"direct": True, "host": False}, "host", "host"),
+        ({"direct": True, "host": True}, "equivalent", None),
+        ({"host": False}, "equivalent", None),  # not known whether the kernel alone is right
+        ({}, "equivalent", None),
+    ],
+)
+def test_gpu_results_decide_where_structure_is_the_same(
+    agrees: dict[str, bool], cause: str, owner: str | None, tmp_path: Path
+) -> None:
+    call = [SOFTMAX / "py.g.mlir", SOFTMAX / "rs.g.mlir", "--launch", SOFTMAX / "launch.json"]
+    data = made(*call, "--gpu-result", gpu_file(tmp_path, **agrees))
+    assert (data["cause"], data["owner"]) == (cause, owner)
+    steps = {step["name"]: step for step in data["steps"]}
+    assert steps["gpu"]["answer"] == {True: "yes", False: "no", None: "open"}[agrees.get("direct")]
+    if "direct" in agrees:
+        assert "recorded on no device" in steps["gpu"]["evidence"]
+        assert "made up for a test" in steps["gpu"]["evidence"]
+    assert ("host" in agrees and "direct" in agrees) == (steps["host"]["answer"] != "open")
+
+
+def test_a_gpu_result_never_hides_a_difference(tmp_path: Path) -> None:
+    gpu = gpu_file(tmp_path, direct=True, host=True)
+    generated = EDITS["reduction_axis"].folder / "gen.g.mlir"
+    assert made(SOFTMAX / "py.g.mlir", generated, "--gpu-result", gpu)["cause"] == "translation"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"schema": "tileir-gpu-result/1", "agrees": {"x": true}}']
+)
+def test_what_is_no_gpu_result_is_bad_input(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "gpu.json"
+    path.write_text(text)
+    assert classify(SOFTMAX / "py.mlir", SOFTMAX / "rs.mlir", "--gpu-result", path).exit_code == 2
+
+
+# ---- the assembler
+
+
+def assembler(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for the assembler: a shell script."""
+    from tileir_diff.toolchain.run import tool_version
+
+    tool = folder / "tileiras"
+    tool.write_text(f'#!/bin/sh\ncase "$*" in *--version*) echo "V0.0.1"; exit;; esac\n{script}\n')
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("TILEIR_TOOLCHAIN", str(folder))
+    tool_version.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("script", "cause"),
+    [
+        ("kill -SEGV $$", "tileiras-bug"),
+        ('case "$*" in *level=0*) kill -SEGV $$;; esac; echo "not for this one" >&2; exit 1', "tileiras-bug"),
+        ('echo "not for this architecture" >&2; exit 1', "unknown"),
+    ],
+)
+def test_only_a_crash_is_a_bug_of_the_assembler(
+    script: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assembler(tmp_path, script, monkeypatch)
+    data = made(SOFTMAX / "py.mlir", SOFTMAX / "rs.mlir", "--launch", SOFTMAX / "launch.json")
+    step = next(step for step in data["steps"] if step["name"] == "assembler")
+    assert step["answer"] == "no"
+    assert "at -O0" in step["evidence"]
+    assert data["cause"] == cause
+
+
+# ---- output
+
+
+def test_text_ends_with_the_cause() -> None:
+    call = ["classify", str(SOFTMAX / "py.mlir"), str(SOFTMAX / "rs.mlir")]
+    result = CliRunner().invoke(app, [*call, "--launch", str(SOFTMAX / "launch.json")])
+    assert result.exit_code == 0
+    assert result.output.splitlines()[-1] == "CAUSE: equivalent"
+    assert "what would settle the open steps" in result.output
+    assert max(map(len, result.output.splitlines())) <= 120
+
+
+def test_the_json_follows_the_schema_of_the_docs() -> None:
+    from tileir_diff.classify.schema import TARGET, ClassificationModel, schema
+
+    assert json.loads(TARGET.read_text("utf-8")) == schema()
+    ClassificationModel.model_validate(made(SOFTMAX / "py.mlir", SOFTMAX / "rs.mlir"))

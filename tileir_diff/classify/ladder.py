@@ -1,0 +1,216 @@
+"""The ladder: each step asks one question, and the first one whose answer decides gives the cause."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from tileir_diff.classify import gpu, source
+from tileir_diff.classify.model import NO, NOT_RUN, OPEN, OWNERS, SCHEMA, YES, Classification, Step
+from tileir_diff.errors import InputError
+from tileir_diff.verdict import BLOCKED
+
+if TYPE_CHECKING:
+    from tileir_diff.api import Options
+    from tileir_diff.classify.gpu import GpuResult
+    from tileir_diff.classify.source import Asked
+    from tileir_diff.lowering.assembler import Assembler
+    from tileir_diff.report.result import FindingRecord, Result
+
+QUESTIONS = {
+    "verifies": "do both sides verify?",
+    "structure": "do both sides compute the same by structure?",
+    "proven": "is what differs proven equal?",
+    "runs": "do both sides give the same in runs?",
+    "source": "does the kernel's source ask for what its IR lacks?",
+    "assembler": "does the assembler take both sides?",
+    "levels": "do -O0 and -O3 agree?",
+    "gpu": "does a direct launch agree with the interpreter?",
+    "host": "does the host's launch agree with the direct one?",
+}
+"""In order."""
+
+CRASHED = "crashed (signal"
+"""How the assembler's failure begins where it did not end by itself."""
+
+
+class Inputs(NamedTuple):
+    """What a classification may look at; None for what was not given."""
+
+    reference: str
+    generated: str
+    options: Options
+    source: str | None = None
+    gpu_result: str | None = None
+    arch: str = "sm_90"
+    assembler: Assembler | None = None
+
+
+def classify(inputs: Inputs) -> Classification:
+    """Raises InputError for a file that cannot be read, and for a reference that does not verify."""
+    from tileir_diff.api import run
+
+    result_gpu = gpu.read(inputs.gpu_result) if inputs.gpu_result is not None else None
+    text = source.read(inputs.source) if inputs.source is not None else None
+    steps: list[Step] = []
+    try:
+        result = run(inputs.reference, inputs.generated, inputs.options)
+    except InputError as error:
+        return _unverified(inputs, error)
+    steps.append(_step("verifies", YES, "both sides parse and verify"))
+    critical = [each for each in result.findings if each.severity == "critical"]
+    steps.append(_structure(result, critical))
+    steps += _meaning(result, critical)
+    lost = [source.asked(text, each, result) for each in critical] if text is not None else []
+    steps.append(_source(inputs.source, critical, lost))
+    steps.append(_assembler(inputs))
+    steps += _gpu(result_gpu)
+    versions = dict(result.versions)
+    if inputs.assembler is not None:
+        versions["tileiras"] = inputs.assembler.version
+    cause, why, owner = _cause(result, critical, lost, steps)
+    return Classification(
+        SCHEMA, cause, owner, why, result.verdict, inputs.reference, inputs.generated, steps, versions
+    )
+
+
+def _step(name: str, answer: str, evidence: str, settle: str = "") -> Step:
+    return Step(name, QUESTIONS[name], answer, evidence, settle)
+
+
+def _unverified(inputs: Inputs, error: InputError) -> Classification:
+    """IR of a front end that breaks a constraint is its bug; the rest cannot be classified."""
+    refused = error.rule is not None or "refuses this bytecode" in error.message
+    if not refused or error.path != inputs.generated:
+        raise error
+    where = f":{error.line}" if error.line else ""
+    said = f"{os.path.basename(error.path)}{where}: {error.message}"
+    steps = [_step("verifies", NO, said)]
+    reason = "the generated side does not verify"
+    steps += [_step(name, NOT_RUN, reason) for name in QUESTIONS if name != "verifies"]
+    why = f"the front end wrote IR that does not verify: {error.message}"
+    return Classification(
+        SCHEMA, "frontend-bug", OWNERS["frontend-bug"], why, BLOCKED, inputs.reference, inputs.generated,
+        steps, {},
+    )  # fmt: skip
+
+
+def _structure(result: Result, critical: list[FindingRecord]) -> Step:
+    if critical:
+        listed = "; ".join(f"{each.rule}: {each.message}" for each in critical[:3])
+        more = f" and {len(critical) - 3} more" if len(critical) > 3 else ""
+        return _step("structure", NO, f"{listed}{more}")
+    return _step("structure", YES, result.why)
+
+
+def _meaning(result: Result, critical: list[FindingRecord]) -> list[Step]:
+    """Proof and runs: of no use where structure has settled it."""
+    reason = "structure has settled it"
+    proven = _step("proven", NOT_RUN, reason)
+    if critical:
+        how = "`tileir-diff REF GEN --prove`"
+        proven = _step("proven", NOT_RUN, "classify does not call the proof yet", how)
+    ran = [each for each in result.semantics if each.outcome != "settled"]
+    if not ran:
+        asked = not critical or bool(result.semantics)
+        runs = _step("runs", NOT_RUN, reason) if asked else _step("runs", OPEN, "nothing was run", "`--exec`")
+        return [proven, runs]
+    told = "; ".join(f"@{each.generated}: {each.detail}" for each in ran)
+    outcomes = {each.outcome for each in ran}
+    answer = NO if "different" in outcomes else NOT_RUN if "not-run" in outcomes else YES
+    return [proven, _step("runs", answer, told)]
+
+
+def _source(path: str | None, critical: list[FindingRecord], lost: list[Asked | None]) -> Step:
+    if not critical:
+        return _step("source", NOT_RUN, "its IR lacks nothing")
+    if path is None:
+        return _step("source", OPEN, "no source was given", "`--source K.rs`")
+    for asked in lost:
+        if asked is not None:
+            said = f"{os.path.basename(path)}:{asked.line}: {asked.text}; {asked.bug.id}: {asked.bug.reason}"
+            return _step("source", YES, said)
+    return _step("source", NO, "no known bug of the front end explains a finding by this source")
+
+
+def _assembler(inputs: Inputs) -> Step:
+    """Assembles both sides; a failure of one that verifies is the assembler's."""
+    if inputs.assembler is None:
+        return _step(
+            "assembler", NOT_RUN, "no assembler was found", "set TILEIR_TOOLCHAIN to a folder with tileiras"
+        )
+    from tileir_diff.bytecode import assemble
+
+    failed: list[str] = []
+    crashed = False
+    for side, path in (("reference", inputs.reference), ("generated", inputs.generated)):
+        bytecode = assemble(path)
+        lowered = inputs.assembler.lower(bytecode, inputs.arch)
+        if not lowered.failure:
+            continue
+        lowest = inputs.assembler.lower(bytecode, inputs.arch, 0)
+        also = f"at -O0: {lowest.failure}" if lowest.failure else "at -O0 it is assembled"
+        failed.append(f"{side}: {lowered.failure}; {also}")
+        crashed = crashed or lowered.failure.startswith(CRASHED)
+    by = f"tileiras {inputs.assembler.version}, {inputs.arch}"
+    if not failed:
+        return _step("assembler", YES, by)
+    settle = f"`tileir-diff reduce FILE --crash {inputs.arch}` makes a report of it"
+    if not crashed:
+        # what it refuses with a message may be no matter of this architecture
+        settle = f"{settle}; whether {inputs.arch} can have such a kernel"
+    return _step("assembler", NO, f"{by}: {'; '.join(failed)}", settle)
+
+
+def _gpu(result: GpuResult | None) -> list[Step]:
+    """Steps that need a GPU: what the file says, and nothing that it does not."""
+    if result is None:
+        how = "`--gpu-result FILE`"
+        return [_step(name, OPEN, "no GPU result was given", how) for name in ("levels", "gpu", "host")]
+    agrees = result.agrees
+    steps: list[Step] = []
+    needed = {"levels": ("O0", "O3"), "gpu": ("direct",), "host": ("direct", "host")}
+    for name, runs in needed.items():
+        missing = [run for run in runs if run not in agrees]
+        if missing:
+            what = f"the result has no run {' and '.join(missing)}"
+            steps.append(_step(name, OPEN, what, f"a launch: {', '.join(missing)}"))
+            continue
+        fine = agrees["direct"] if name == "gpu" else len({agrees[run] for run in runs}) == 1
+        words = ", ".join(f"{run} {'agrees' if agrees[run] else 'disagrees'}" for run in runs)
+        note = f"; {result.note}" if result.note else ""
+        steps.append(_step(name, YES if fine else NO, f"{words} with the interpreter, {result.origin}{note}"))
+    return steps
+
+
+def _cause(
+    result: Result, critical: list[FindingRecord], lost: list[Asked | None], steps: list[Step]
+) -> tuple[str, str, str | None]:
+    """Cause, why, owner. Only what a step says counts; what is open decides nothing."""
+    answers = {step.name: step.answer for step in steps}
+    evidence = {step.name: step.evidence for step in steps}
+    if critical:
+        first = critical[0]
+        rest = f" (and {len(critical) - 1} more)" if len(critical) > 1 else ""
+        known = lost[0] if lost else None
+        if known is not None:
+            why = f"{first.rule}: the source asks for it, and the IR lacks it: {known.bug.reason}{rest}"
+            return "frontend-bug", why, OWNERS["frontend-bug"]
+        cause = first.cause if first.cause in OWNERS else "unknown"
+        return cause, f"{first.rule}: {first.message}{rest}", first.owner or OWNERS[cause]
+    if answers["assembler"] == NO:
+        if f": {CRASHED}" in evidence["assembler"]:
+            why = f"it verifies, and the assembler crashes: {evidence['assembler']}"
+            return "tileiras-bug", why, OWNERS["tileiras-bug"]
+        return "unknown", f"it verifies, and the assembler refuses it: {evidence['assembler']}", None
+    if answers["gpu"] == NO:
+        why = f"both sides mean the same, and the compiled one disagrees: {evidence['gpu']}"
+        return "tileiras-bug", why, OWNERS["tileiras-bug"]
+    if answers["gpu"] == YES and answers["host"] == NO:
+        why = f"right when launched directly, wrong through the host: {evidence['host']}"
+        return "host", why, OWNERS["host"]
+    written = len(result.equivalences)
+    why = f"equal by structure: {result.why}"
+    if written:
+        why += f"; {written} place{'s' if written > 1 else ''} treated as equal"
+    return "equivalent", why, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tileir_diff.graph.store import Items, Mono, Range, Store, Term
 
@@ -75,6 +75,18 @@ class Ranges(Store):
     def forget_ranges(self) -> None:
         """What was derived from bounds is derived again."""
         self._range_cache.clear()
+
+    def knowledge(self) -> tuple[Any, ...]:
+        """All that is known of symbols and divisors, to come back to."""
+        divided = set(self.divided[0]), set(self.divided[1])
+        facts = dict(self.ranges), dict(self.facts), set(self.doubted), dict(self.undoubted)
+        return *facts, divided, self.assumed, self.learnt
+
+    def return_to(self, knowledge: tuple[Any, ...]) -> None:
+        """Forget what has become known since."""
+        self.ranges, self.facts, self.doubted, self.undoubted, *rest = knowledge
+        self.divided, self.assumed, self.learnt = rest
+        self.forget_ranges()
 
     # ---- assumed bounds ----------------------------------------------------------------------------------
 

@@ -75,10 +75,8 @@ def explain(attempt: Attempt) -> EntryResult:
     blame = Blame(reference, generated, names)
     result = EntryResult(arguments=arguments.argument_pairs(reference, generated, attempt.binding))
     _oblige_host(blame, attempt, result)
-    bounds = load_bounds(blame, attempt, lambda atom: _oblige(blame, atom, result))
-    unequal = exchanged_axes(blame, attempt) or _unequal(blame, attempt)
-    found = [*unequal, *_lone(blame, attempt), *bounds]
-    found = _one_mask(one_cause(blame, _placed(blame, attempt, _root_causes(first_of(found)))))
+    found = _roots(blame, attempt, result)
+    found = _one_mask(one_cause(blame, _placed(blame, attempt, found, names)))
     found.extend(read_again(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(elsewhere(blame, attempt))
     found.extend(shared_loops(blame, attempt))
@@ -111,6 +109,13 @@ def explain(attempt: Attempt) -> EntryResult:
         dict(attempt.binding.partner),
     )
     return result
+
+
+def _roots(blame: Blame, attempt: Attempt, result: EntryResult) -> list[Difference]:
+    """Why effects differ."""
+    bounds = load_bounds(blame, attempt, lambda atom: _oblige(blame, atom, result))
+    unequal = exchanged_axes(blame, attempt) or _unequal(blame, attempt)
+    return _root_causes(first_of([*unequal, *_lone(blame, attempt), *bounds]))
 
 
 def _names(attempt: Attempt) -> dict[Term, str]:
@@ -223,7 +228,9 @@ def _one_mask(found: list[Difference]) -> list[Difference]:
     return kept
 
 
-def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Difference]:
+def _placed(
+    blame: Blame, attempt: Attempt, found: list[Difference], names: dict[Term, str]
+) -> list[Difference]:
     """Findings on the changed lines, where the two entries are the same text but for a few ops."""
     from tileir_diff.match.overflow import overflow_promises
 
@@ -233,7 +240,7 @@ def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Dif
 
     alignment = align(attempt.reference.entry, attempt.generated.entry)
     if not alignment.close:
-        return found + overflow_promises(blame, None)
+        return _repaired(blame, attempt, found, names) + overflow_promises(blame, None)
     blame.settled = settled_promises(alignment)
     promised = overflow_promises(blame, alignment)
     changed = [op for item in alignment.local for op in (item.reference, item.generated) if op is not None]
@@ -243,6 +250,19 @@ def _placed(blame: Blame, attempt: Attempt, found: list[Difference]) -> list[Dif
 
         found = place(blame, alignment, found) or found
     return found + promised
+
+
+def _repaired(
+    blame: Blame, attempt: Attempt, found: list[Difference], names: dict[Term, str]
+) -> list[Difference]:
+    """Findings with those that one op explains told at this op."""
+    from tileir_diff.match.repair import repaired
+
+    def explained(other: Attempt) -> list[Difference]:
+        again = Blame(other.reference, other.generated, names)
+        return one_cause(again, _roots(again, other, EntryResult()))
+
+    return repaired(blame, attempt, one_cause(blame, found), explained) if found else []
 
 
 # ---- what values do not show -------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def _compared(
     ``given``: what holds on both sides anyway.
     """
     terms = blame.terms
-    ref_lanes, gen_lanes = _lane_renaming(blame, ref, gen)
+    ref_lanes, gen_lanes = lane_renaming(blame, ref, gen)
 
     def ours(term: Term) -> Term:
         return terms.subst(term, ref_lanes) if ref_lanes else term
@@ -186,7 +186,7 @@ def _list(blame: Blame, values: Iterable[Term]) -> str:
     return ", ".join(blame.show(term) for term in values)
 
 
-def _lane_renaming(blame: Blame, ref: Effect, gen: Effect) -> tuple[dict[Term, Term], dict[Term, Term]]:
+def lane_renaming(blame: Blame, ref: Effect, gen: Effect) -> tuple[dict[Term, Term], dict[Term, Term]]:
     """Substitutions that bring the raw lanes of both effects to the lanes of the canonical reference."""
     terms = blame.terms
     ref_lanes, gen_lanes = _lanes(blame, ref), _lanes(blame, gen)

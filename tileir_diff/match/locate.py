@@ -258,7 +258,7 @@ def _acts(op: Any) -> bool:
 def _words(blame: Blame, item: Local) -> tuple[str, str]:
     ref, gen = item.reference, item.generated
     if item.what == "attribute" and ref is not None and gen is not None:
-        return _attribute(ref, item.name), _attribute(gen, item.name)
+        return attribute_words(ref, item.name), attribute_words(gen, item.name)
     if item.what == "type" and ref is not None and gen is not None:
         return str(ref.results[0].type), str(gen.results[0].type)
     if item.what == "results" and ref is not None and gen is not None:
@@ -273,7 +273,7 @@ def _words(blame: Blame, item: Local) -> tuple[str, str]:
     return text(ref) if ref is not None else "nothing", text(gen) if gen is not None else "nothing"
 
 
-def _attribute(op: Any, name: str) -> str:
+def attribute_words(op: Any, name: str) -> str:
     value = op.get(name)
     if value is None or value is False or value == ():
         return f"no {name}" if value is not None else "default"

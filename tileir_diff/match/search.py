@@ -73,34 +73,64 @@ def evaluate(
     )
 
     def run() -> tuple[Kernel, Kernel]:
-        reference = Evaluator(ref_entry, terms, 0, binding.reference, ref_grid)
-        generated = Evaluator(gen_entry, terms, 1, binding.generated, gen_grid)
-        # one symbol stands for the block's index on both sides
-        larger = enumerate(map(_larger, ref_grid, gen_grid))
-        reference.blocks = generated.blocks = tuple(
-            binding.blocks.get(axis) if size is None else size for axis, size in larger
-        )
-        reference.grids_differ = generated.grids_differ = ref_grid != gen_grid
+        sides = _evaluators(terms, (ref_entry, gen_entry), binding, (ref_grid, gen_grid))
         # what one side promises about a shared parameter holds on the other side too
-        reference.learn_facts()
-        generated.learn_facts()
-        kernel = reference.run()
-        # what leaves the reference undefined may be anything in the port; not the other way about
-        generated.trusted = kernel.promised
-        return kernel, generated.run()
+        for side in sides:
+            side.learn_facts()
+        kernel = sides[0].run()
+        sides[1].trusted = kernel.promised
+        return kernel, sides[1].run()
 
     learnt = terms.learnt
-    ref_kernel, gen_kernel = run()
+    kernels = run()
     if terms.learnt != learnt:
-        ref_kernel, gen_kernel = run()  # what was learnt on the way holds from the start
-    if front_end(ref_kernel) == front_end(gen_kernel) or (None not in ref_grid and None not in gen_grid):
-        match = match_effects(ref_kernel, gen_kernel)
-    else:
-        taken = frozenset(binding.partner.values())
-        sizes = arguments.size_leaves(ref_kernel) | arguments.size_leaves(gen_kernel)
-        lone = arguments.size_leaves(ref_kernel, lambda index: index not in taken)
-        match = match_effects(ref_kernel, gen_kernel, sizes, lone)
-    return Attempt(ref_kernel, gen_kernel, binding, match)
+        kernels = run()  # what was learnt on the way holds from the start
+    return Attempt(*kernels, binding, _matched(*kernels, binding))
+
+
+def _evaluators(
+    terms: Terms,
+    entries: tuple[TileOp, TileOp],
+    binding: Binding,
+    grids: tuple[Sequence[int | None], Sequence[int | None]],
+) -> tuple[Evaluator, Evaluator]:
+    """What evaluates reference and generated; nothing is evaluated yet."""
+    reference = Evaluator(entries[0], terms, 0, binding.reference, grids[0])
+    generated = Evaluator(entries[1], terms, 1, binding.generated, grids[1])
+    # one symbol stands for the block's index on both sides
+    larger = enumerate(map(_larger, *grids))
+    reference.blocks = generated.blocks = tuple(
+        binding.blocks.get(axis) if size is None else size for axis, size in larger
+    )
+    reference.grids_differ = generated.grids_differ = list(grids[0]) != list(grids[1])
+    return reference, generated
+
+
+def _matched(reference: Kernel, generated: Kernel, binding: Binding) -> EffectMatch:
+    """The effects of both sides, under what the host may have to guarantee."""
+    known = None not in reference.grid and None not in generated.grid
+    if known or front_end(reference) == front_end(generated):
+        return match_effects(reference, generated)
+    taken = frozenset(binding.partner.values())
+    sizes = arguments.size_leaves(reference) | arguments.size_leaves(generated)
+    lone = arguments.size_leaves(reference, lambda index: index not in taken)
+    return match_effects(reference, generated, sizes, lone)
+
+
+def evaluator(attempt: Attempt) -> Evaluator:
+    """What evaluates the generated side of an attempt; nothing is evaluated yet."""
+    kernels = attempt.reference, attempt.generated
+    entries, grids = (kernels[0].entry, kernels[1].entry), (kernels[0].grid, kernels[1].grid)
+    generated = _evaluators(kernels[0].terms, entries, attempt.binding, grids)[1]
+    generated.trusted = kernels[0].promised
+    return generated
+
+
+def evaluated_again(attempt: Attempt) -> Attempt:
+    """The attempt with its generated side as it is now."""
+    generated = evaluator(attempt).run()
+    match = _matched(attempt.reference, generated, attempt.binding)
+    return attempt._replace(generated=generated, match=match)
 
 
 def _larger(left: int | None, right: int | None) -> int | None:

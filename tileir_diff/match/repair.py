@@ -1,0 +1,227 @@
+"""The one op of the generated side without which two entries would differ less: where the mistake is.
+
+Front ends write the same index in different ways, so that a wrong op shows only in what is made of it, an
+address or a mask. A small change of one op behind what differs is tried: the generated side is evaluated
+with it, and compared again. The change after which the least is left to differ is told, as one finding at the
+op, in place of all that it explains.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from tileir_diff.graph.values import sort_of
+from tileir_diff.match.align import Local
+from tileir_diff.match.locate import SCALE, attribute_words
+from tileir_diff.match.locate_rules import MEMORY, PLACES, rule_of
+from tileir_diff.match.search import evaluated_again
+from tileir_diff.match.sites import origin, text
+from tileir_diff.match.suspects import suspects
+from tileir_diff.rules import detail_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tileir_diff.match.blame import Blame, Op
+    from tileir_diff.match.canonical import CanonicalEffect
+    from tileir_diff.match.edits import Edit
+    from tileir_diff.match.model import Difference
+    from tileir_diff.match.search import Attempt
+    from tileir_diff.match.suspects import Suspect
+
+MAX_TRIALS = 16
+MIN_TRIALS = 4
+MAX_WORK = 1600
+"""Trials times ops: a trial evaluates all of them."""
+
+VAGUE = PLACES | {
+    "arithmetic",
+    "constant",
+    "control-flow",
+    "dim-map",
+    "loop",
+    "memory-family",
+    "padding",
+    "shape-op",
+    "token-order",
+}
+"""Families that tell what differs, and not always which op is to blame."""
+ADDRESSES = frozenset({"source", "destination", "pointers", "index"})
+"""Groups of operands of an access that say where it is."""
+TRIED = "found by trial: with this one op changed, what differed is equal"
+ARRAY = "addressing/base"
+
+
+class Repair(NamedTuple):
+    """An edit that explains something, with what is still found when it is made."""
+
+    suspect: Suspect
+    rest: list[Difference]
+
+
+def repaired(
+    blame: Blame,
+    attempt: Attempt,
+    found: list[Difference],
+    explained: Callable[[Attempt], list[Difference]],
+) -> list[Difference]:
+    """The findings, with those that the edit of one op explains told as one, at this op.
+
+    ``explained``: what is found for an attempt.
+    """
+    before = _unequal(attempt)
+    if not before or all(map(_is_exact, found)):
+        return found
+    knowledge = blame.terms.knowledge()
+    best = _best(blame, attempt, found, explained, before)
+    blame.terms.return_to(knowledge)
+    return found if best is None else [_told(blame, best, found), *best.rest]
+
+
+def _best(
+    blame: Blame,
+    attempt: Attempt,
+    found: list[Difference],
+    explained: Callable[[Attempt], list[Difference]],
+    before: frozenset[tuple[object, ...]],
+) -> Repair | None:
+    """The edit that leaves the least; None where none makes it less without something new."""
+    exact = [difference for difference in found if _is_exact(difference)]
+    trials = min(MAX_TRIALS, max(MIN_TRIALS, MAX_WORK // len(attempt.generated.ops)))
+    harm, least = _harm(found), len(before) + 1
+    best: Repair | None = None
+    for suspect in suspects(blame, attempt, found)[:trials]:
+        with suspect.edit.applied():
+            other = evaluated_again(attempt)
+            after = _unequal(other)
+            if not after <= before or len(after) >= least:
+                continue
+            if not suspect.sure and (after == before or not _only_values(after)):
+                continue
+            rest = explained(other)
+        told = {_key(difference) for difference in rest}
+        kept = all(_key(each) in told or _is_at(suspect.edit, each) for each in exact)
+        if any(each.rule == ARRAY for each in rest) and sum(each.rule == ARRAY for each in found) > 1:
+            continue  # arrays that are exchanged have one reason, which is no op
+        if kept and _harm(rest) < harm:
+            least, best = len(after), Repair(suspect, rest)
+        if not after:
+            break
+    return best
+
+
+def _unequal(attempt: Attempt) -> frozenset[tuple[object, ...]]:
+    """What differs: the parts of effects, by the op of the reference, and effects without a partner."""
+    match = attempt.match
+    lone = (*match.only_reference, *match.only_generated, *match.lone_loads[0], *match.lone_loads[1])
+    found: set[tuple[object, ...]] = {("lone", id(item.effect.op)) for item in lone}
+    for pair in (*match.pairs, *match.loads):
+        if not pair.equal:
+            ours, theirs = _parts(pair.reference), _parts(pair.generated)
+            parts = [name for name, part in ours.items() if theirs.get(name) != part]
+            found.update((name, id(pair.reference.effect.op)) for name in parts or ["other"])
+    return frozenset(found)
+
+
+def _parts(item: CanonicalEffect) -> dict[object, object]:
+    """What an effect is compared by; its values by their index."""
+    return {
+        "trips": item.trips,
+        "extents": item.extents,
+        "pointer": item.pointer,
+        "condition": item.condition,
+        **dict(enumerate(item.values)),
+    }
+
+
+def _only_values(parts: frozenset[tuple[object, ...]]) -> bool:
+    """Whether where and when memory is accessed is equal."""
+    return all(isinstance(name, int) for name, _ in parts)
+
+
+def _is_exact(difference: Difference) -> bool:
+    """Whether the finding is about a mode of an op, which stands where it is wrong."""
+    return difference.rule.split("/")[0] not in VAGUE
+
+
+def _is_at(edit: Edit, difference: Difference) -> bool:
+    return difference.generated is not None and difference.generated.op is edit.op
+
+
+def _key(difference: Difference) -> tuple[object, ...]:
+    """What makes it the same finding in two comparisons."""
+    place = difference.generated or difference.reference
+    return difference.rule, place and id(place.op), difference.expected, difference.actual
+
+
+def _impact(difference: Difference) -> str:
+    return difference.impact or detail_of(difference.rule).impact
+
+
+def _harm(found: Sequence[Difference]) -> tuple[int, ...]:
+    """How many findings there are of each impact that counts, the worst first."""
+    counts = Counter(map(_impact, found))
+    return tuple(counts[impact] for impact in SCALE[:1:-1])
+
+
+# ---- what is told ------------------------------------------------------------------------------------
+
+
+def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
+    """The finding at the op to be repaired; ``found``: what is found without it."""
+    edit, _, _, then, _ = repair.suspect
+    left = {_key(difference) for difference in repair.rest}
+    gone = [difference for difference in found if _key(difference) not in left] or found
+    ref_op = None if then is None else origin(blame.reference, then)
+    shown = edit.what not in ("attribute", "kind") or _is_in_reference(edit, ref_op)
+    if ref_op is None and gone[0].reference is not None:
+        ref_op = gone[0].reference.op
+    worst = max(map(_impact, gone), key=SCALE.index)
+    words = _words(blame, repair.suspect)
+    tried = TRIED if edit.what not in ("attribute", "kind") else f"{TRIED}: {words[0]}"
+    note = "; ".join(dict.fromkeys(filter(None, (tried, _lines(edit, gone), *(each.note for each in gone)))))
+    rule, part = _rule(edit, gone, found), edit.name or None
+    if not shown:  # the reference is the same with the change, but nothing says that it is written so
+        rule, words = gone[0].rule, (gone[0].expected, gone[0].actual)
+    return blame.make(rule, ref_op, edit.op, *words, part=part, impact=worst, note=note)
+
+
+def _is_in_reference(edit: Edit, ref_op: Op) -> bool:
+    """Whether the reference computes the same by an op that reads as the edit does."""
+    if ref_op is None or ref_op.short != edit.twin.short:
+        return False
+    return edit.what == "kind" or ref_op.get(edit.name) == edit.twin.get(edit.name)
+
+
+def _lines(edit: Edit, gone: Sequence[Difference]) -> str:
+    """Where else the mistake shows."""
+    lines = {each.generated.op.span.line for each in gone if each.generated is not None}
+    others = sorted(lines - {edit.op.span.line})
+    return f"it shows at line {', '.join(map(str, others))}" if others else ""
+
+
+def _rule(edit: Edit, gone: list[Difference], found: list[Difference]) -> str:
+    """The rule of an edit: of another operand where memory is accessed, the values tell it."""
+    accesses = edit.op.short in MEMORY and edit.name in ADDRESSES
+    sort = sort_of(edit.op.results[0]) if edit.op.results and not accesses else "int"
+    if edit.what in ("operand", "extra") and sort != "data":
+        rules = [each.rule for each in gone if each.rule.split("/")[0] in PLACES]
+        rules.sort(key=lambda rule: rule.startswith("mask/") == (sort == "int"))
+        if rules or accesses:
+            return [*rules, "addressing/index"][0]
+    twin = None if edit.what == "extra" else edit.twin
+    return rule_of(Local(twin, edit.op, edit.what, edit.name, edit.operand), found)
+
+
+def _words(blame: Blame, suspect: Suspect) -> tuple[str, str]:
+    """How the op ought to read, and how it reads."""
+    edit, _, _, then, now = suspect
+    if edit.what == "attribute":
+        return attribute_words(edit.twin, edit.name), attribute_words(edit.op, edit.name)
+    if edit.what == "results":
+        names = [", ".join(f"%{result.name_hint}" for result in op.results) for op in (edit.twin, edit.op)]
+        return names[0], names[1]
+    if edit.what == "kind" or then is None or now is None:
+        return text(edit.twin), text(edit.op)
+    return blame.show(then), blame.show(now)

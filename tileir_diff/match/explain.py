@@ -12,7 +12,6 @@ from tileir_diff.match import arguments
 from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.divisors import divisor_tests
 from tileir_diff.match.effects import describe
-from tileir_diff.match.grid_axes import exchanged_axes
 from tileir_diff.match.hints import compare_hints
 from tileir_diff.match.load_bounds import elsewhere, load_bounds, read_again
 from tileir_diff.match.lone import never_reached
@@ -114,7 +113,7 @@ def explain(attempt: Attempt) -> EntryResult:
 def _roots(blame: Blame, attempt: Attempt, result: EntryResult) -> list[Difference]:
     """Why effects differ."""
     bounds = load_bounds(blame, attempt, lambda atom: _oblige(blame, atom, result))
-    unequal = exchanged_axes(blame, attempt) or _unequal(blame, attempt)
+    unequal = _unequal(blame, attempt)
     return _root_causes(first_of([*unequal, *_lone(blame, attempt), *bounds]))
 
 

@@ -220,8 +220,10 @@ def _words(blame: Blame, suspect: Suspect) -> tuple[str, str]:
     if edit.what == "attribute":
         return attribute_words(edit.twin, edit.name), attribute_words(edit.op, edit.name)
     if edit.what == "results":
-        names = [", ".join(f"%{result.name_hint}" for result in op.results) for op in (edit.twin, edit.op)]
-        return names[0], names[1]
+        prefix = "block" if edit.op.short == "get_tile_block_id" else "grid"
+        moved = zip("xyz", edit.op.results, edit.twin.results, strict=True)
+        axes = [f"{prefix}.{axis}" for axis, ours, theirs in moved if ours is not theirs]
+        return ", ".join(axes), ", ".join(axes[::-1])
     if edit.what == "kind" or then is None or now is None:
         return text(edit.twin), text(edit.op)
     return blame.show(then), blame.show(now)

@@ -132,8 +132,8 @@ def test_subnormal_numbers_show_a_flush(tmp_path: Path) -> None:
 
 
 def test_a_finding_that_only_one_side_has_is_a_difference(tmp_path: Path) -> None:
-    text = unary("%y = addi %x, %x : {t}", "i32")
-    promised = unary("%y = addi %x, %x overflow<no_signed_wrap> : {t}", "i32")
+    text = unary("%y = muli %x, %x : {t}", "i32")
+    promised = unary("%y = muli %x, %x overflow<no_signed_wrap> : {t}", "i32")
     ran = executed(text, promised, tmp_path)
     assert ran.outcome == "different"
     assert "promised not to" in ran.detail
@@ -147,13 +147,25 @@ def test_integers_are_compared_exactly(tmp_path: Path) -> None:
     assert report.findings[0].impact == "logic"
 
 
-def test_without_a_launch_nothing_is_run_and_that_is_said() -> None:
-    report = diff(
-        parse_text(unary("%y = addf %x, %x : {t}"), "ref.mlir"),
-        parse_text(unary("%y = mulf %x, %x : {t}"), "gen.mlir"),
-        execute=True,
-    )
-    assert outcome(report) in ("not-run", "different")
+def test_without_a_launch_one_is_made_up() -> None:
+    one, other = (parse_text(unary(f"%y = {op} %x, %x : {{t}}"), op) for op in ("addf", "mulf"))
+    report = diff(one, other, execute=True)
+    assert outcome(report) == "different"
+
+
+def test_a_faithful_port_is_equal_with_made_up_sizes() -> None:
+    home = FIXTURES / "kernels" / "transpose"
+    report = diff(home / "py.mlir", home / "rs.mlir", execute=Execution(runs=6))
+    assert outcome(report) == "equal", report.semantics[0].detail
+    assert report.verdict == "PASS_WITH_NOTES"
+
+
+def test_an_argument_that_stands_for_nothing_keeps_both_from_running() -> None:
+    home = FIXTURES / "mistakes" / "mask_off_by_one"
+    reference = FIXTURES / "kernels" / "vector_add" / "py.mlir"
+    report = diff(reference, home / "gen.mlir", execute=True)
+    assert outcome(report) == "not-run"
+    assert "nothing says what the generated side's %arg3 is" in report.semantics[0].detail
 
 
 # ---- the command

@@ -6,6 +6,7 @@ memory, everything is undone and they run one after the other.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.equivalence.backend import torch
@@ -117,6 +118,7 @@ class _Launch:
         self.tracing: frozenset[int] = frozenset()
         self.traced_block = 0
         self.done = 0
+        self.deadline: float | None = None
         self.globals: dict[str, int] = {}
 
     def bind(self, args: Sequence[Any]) -> None:
@@ -173,6 +175,7 @@ class _Launch:
             self.noise,
         )
         machine.globals = self.globals
+        self.deadline = machine.deadline
         self.done = 0
         return machine
 
@@ -224,6 +227,8 @@ class _Launch:
 
     def _advance(self, blocks: int) -> None:
         self.done += blocks
+        if self.deadline is not None and time.monotonic() > self.deadline and self.done < self.count:
+            raise TimeUp
         if self.progress is not None:
             self.progress(self.done, self.count)
 

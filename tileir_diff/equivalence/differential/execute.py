@@ -9,7 +9,7 @@ from tileir_diff.equivalence.backend import Tensor, torch
 from tileir_diff.equivalence.differential.compare import FEW, LARGE, MANY, Mismatch, mismatch
 from tileir_diff.equivalence.differential.launches import misaligned
 from tileir_diff.equivalence.differential.shrink import shrink
-from tileir_diff.equivalence.differential.values import EDGES, FLOATS, Recipe, fill, is_float, recipes
+from tileir_diff.equivalence.differential.values import EDGES, FLOATS, WILD, Recipe, fill, is_float, recipes
 from tileir_diff.equivalence.model import Limits
 from tileir_diff.equivalence.noise import Noise, shared_types
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 INVALID: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/")
 """Errors of the reference that say that the input is none of its inputs."""
-LEVELS: Final = (4, 16, 64, 256, 1024, 1 << 30)
+ASTRAY: Final = ("bounds/", "memory/")
+"""Errors of the generated side by which integers are too large to be indices."""
+LEVELS: Final = (4, 16, 64, 256, 1024, 1 << 16)
 """How large integers in arrays may get, as far as both sides stay within their arrays; sizes
 among the arguments are tried too."""
 MOST_INDICES: Final = 1 << 24
@@ -114,6 +116,8 @@ class Pair:
             if result == "time":
                 why = "the time was up"
                 break
+            if isinstance(result, Mismatch) and WILD in recipe.kinds and result.rule.startswith(INVALID):
+                result = result.rule  # nothing says that such integers are ever passed
             if isinstance(result, str):
                 unusable += 1
                 continue
@@ -175,18 +179,35 @@ class Pair:
         self.usual[plan] = first
         other = self._errors(plan, recipe, 1) if integers else first
         for at in integers:
-            for level in sorted({*LEVELS, *_sizes(plan)}):
-                before = self.levels.get((plan, at), 2)
+            largest, *others = sorted({*LEVELS, *_sizes(plan)}, reverse=True)
+            if self._fits(plan, recipe, at, largest, (first, other)):
+                continue
+            for level in reversed(others):
                 if self.left() < 0.7 * self.seconds:
                     break
-                self.levels[plan, at] = level
-                if not self._errors(plan, recipe) <= first or not self._errors(plan, recipe, 1) <= other:
-                    self.levels[plan, at] = before
+                if not self._fits(plan, recipe, at, level, (first, other)):
                     break
+
+    def _fits(
+        self,
+        plan: Plan,
+        recipe: Recipe,
+        at: int,
+        level: int,
+        usual: tuple[frozenset[str], frozenset[str]],
+    ) -> bool:
+        """Whether both sides take integers below `level` in an array; then they get them from now on."""
+        before = self.levels.get((plan, at), 2)
+        self.levels[plan, at] = level
+        if all(self._errors(plan, recipe, side) <= known for side, known in enumerate(usual)):
+            return True
+        self.levels[plan, at] = before
+        return False
 
     def _errors(self, plan: Plan, recipe: Recipe, side: int = 0) -> frozenset[str]:
         ran = self.sides[side].run(plan, self.contents(plan, recipe), self.limits())
-        return frozenset(rule for rule in ran.errors if rule.startswith(INVALID))
+        wrong = ASTRAY if side else INVALID
+        return frozenset(rule for rule in ran.errors if rule.startswith(wrong))
 
     def _small(self, found: Found) -> Found:
         usual = self.usual[found.plan]

@@ -93,7 +93,12 @@ def make_plans(pair: Pair, options: CompareOptions) -> list[Plan]:
         launch = by_position(launch, *entries)
         if launch.reference.args is not None and launch.generated.args is not None:
             return [from_launch(pair.sides, launch, pair.limits())]
-    raise CannotMakeError("no launch with all arguments of both sides; give one with --launch FILE")
+        options = options._replace(launch=launch)
+    elif launch is not None:
+        options = options._replace(launch=None)
+    from tileir_diff.equivalence.differential.made import made_plans
+
+    return made_plans(pair, options)
 
 
 # ---- words

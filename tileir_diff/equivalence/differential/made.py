@@ -1,0 +1,406 @@
+"""Launches that are made up: sizes around the tiles, strides, scalars, and a grid that covers the output.
+
+The reference's parameters are chosen, and the generated side's follow from the correspondence that the
+comparison found. A launch is taken if the reference keeps to its arrays and both sides' promises hold.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tileir_diff.dialect.attributes import Bounded, DivBy
+from tileir_diff.dialect.scalars import decode
+from tileir_diff.dialect.types import Tile
+from tileir_diff.equivalence.backend import torch
+from tileir_diff.equivalence.differential.launches import (
+    PLACEHOLDER,
+    CannotMakeError,
+    measured,
+    pointee,
+    span,
+)
+from tileir_diff.equivalence.differential.plan import Array, Grid, Plan, Pointer
+from tileir_diff.equivalence.differential.values import fill
+from tileir_diff.graph.terms import Terms
+from tileir_diff.match import arguments
+from tileir_diff.match.search import search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.equivalence.differential.execute import Pair
+    from tileir_diff.equivalence.differential.plan import Slot
+    from tileir_diff.graph.terms import Term
+    from tileir_diff.match.model import CompareOptions
+    from tileir_diff.match.search import Attempt
+
+ENOUGH: Final = 4
+"""Launches to find."""
+MOST_ELEMENTS: Final = 1 << 17
+MOST_BLOCKS: Final = 64
+USUAL: Final = 37
+"""A size where the kernel has no tiles to go by."""
+PATIENCE: Final = 3
+"""Larger grids that are tried although they write no more."""
+ERRORS: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/", "order/stuck")
+
+
+class Need(NamedTuple):
+    """What both sides promise of a parameter."""
+
+    divisor: int = 1
+    lower: int = 0
+    upper: int = 1 << 30
+
+    def fit(self, wanted: int) -> int:
+        """The least number from `wanted` on that keeps the promises, else the largest that does."""
+        wanted = max(wanted, self.lower)
+        number = -(-wanted // self.divisor) * self.divisor
+        return number if number <= self.upper else self.upper // self.divisor * self.divisor
+
+
+def made_plans(pair: Pair, options: CompareOptions) -> list[Plan]:
+    """Up to `ENOUGH` launches of different sizes. Raises CannotMakeError."""
+    entries = pair.sides[0].entry, pair.sides[1].entry
+    attempt = search(Terms(options.disabled_equivalences), *entries, options)
+    maker = _Maker(pair, attempt, options)
+    plans: list[Plan] = []
+    why = "no sizes were found with which the reference keeps to its arrays"
+    for sizes in maker.sizes():
+        if len(plans) == ENOUGH or pair.left() < pair.seconds * 0.6:
+            break
+        try:
+            plan = maker.plan(sizes)
+        except CannotMakeError as error:
+            why = str(error)
+            continue
+        if plan is not None and plan not in plans:
+            plans.append(plan)
+    if not plans:
+        raise CannotMakeError(why)
+    return plans
+
+
+class _Maker:
+    def __init__(self, pair: Pair, attempt: Attempt, options: CompareOptions) -> None:
+        self.pair, self.attempt = pair, attempt
+        self.terms = attempt.reference.terms
+        self.binding = attempt.binding
+        launch = options.launch
+        self.grid = (None, None, None) if launch is None else launch.reference.grid
+        self.parameters = list(pair.sides[0].entry.regions[0].block.args)
+        self.roles = arguments.roles(attempt.reference)
+        self.pointers = [at for at, each in enumerate(self.parameters) if pointee(each) is not None]
+        self.ranks = {
+            base: 1 + max(dim for other, _, dim in self.roles.values() if other == base)
+            for base in dict.fromkeys(base for base, _, _ in self.roles.values())
+        }
+        self.tiles = tile_extents(pair.sides[0].entry)
+        self.needs = self._needs()
+
+    def _needs(self) -> list[Need]:
+        needs = [_promised(each) for each in self.parameters]
+        for at, parameter in enumerate(self.pair.sides[1].entry.regions[0].block.args):
+            partner = self.binding.partner.get(at)
+            if partner is not None:
+                one, other = needs[partner], _promised(parameter)
+                needs[partner] = Need(
+                    math.lcm(one.divisor, other.divisor),
+                    max(one.lower, other.lower),
+                    min(one.upper, other.upper),
+                )
+        return needs
+
+    # ---- sizes
+
+    def sizes(self) -> Iterator[dict[tuple[int, int], int]]:
+        """By pointer and dimension a size: all arrays alike, then as matrices multiply, then all equal."""
+        bases = list(self.ranks)
+        tiles = sorted({each for each in self.tiles if each > 1}, reverse=True) or [USUAL]
+        large, small = tiles[0], tiles[-1]
+        triples = [
+            (small + small // 3 + 1, small + small // 2 + 3, large - large // 3),
+            (2 * small + 1, small - small // 3, large + large // 3),
+            (2 * small, 2 * small, large),
+            (1, 1, 1),
+            (small + 5, small + 5, small + 5),
+        ]
+        for lead, middle, last in triples:
+            yield {
+                (base, dim): self._from_the_end(dim, rank, lead, middle, last)
+                for base, rank in self.ranks.items()
+                for dim in range(rank)
+            }
+        flat = [base for base in bases if self.ranks[base] == 2]
+        if len(flat) == 3:
+            for m, n, k in triples:
+                pairs = (m, k), (k, n), (m, n)
+                yield {
+                    (base, dim): size
+                    for base, shape in zip(flat, pairs, strict=True)
+                    for dim, size in enumerate(shape)
+                }
+        for size in (large, small):
+            yield {(base, dim): size for base, rank in self.ranks.items() for dim in range(rank)}
+
+    @staticmethod
+    def _from_the_end(dim: int, rank: int, lead: int, middle: int, last: int) -> int:
+        back = rank - 1 - dim
+        return (last, middle, min(lead, 3), 2)[min(back, 3)]
+
+    # ---- one launch
+
+    def plan(self, sizes: dict[tuple[int, int], int]) -> Plan | None:
+        """The launch with about these sizes; None if the reference, or a promise, does not allow it."""
+        values = self._reference_values(sizes)
+        slots: list[Slot] = []
+        arrays: list[Array] = []
+        missing: list[int] = []
+        for at, parameter in enumerate(self.parameters):
+            element = pointee(parameter)
+            if element is None:
+                slots.append(values[at])
+                continue
+            count = self._elements(at, values)
+            if count is None:
+                missing.append(len(arrays))
+            elif count > MOST_ELEMENTS:
+                return None
+            name = str(parameter.name_hint or at)
+            slots.append(Pointer(len(arrays)))
+            arrays.append(Array(name, element, PLACEHOLDER if count is None else count))
+        grid = tuple(size or 1 for size in self.grid)
+        whole = grid[0], grid[1], grid[2]
+        first = Plan(tuple(arrays), tuple(slots), (), (whole, whole))
+        generated = self._generated(first, values)
+        plan = first._replace(arrays=tuple(generated[1]), generated=tuple(generated[0]))
+        missing += range(len(arrays), len(plan.arrays))
+        # Arrays of unknown size are as large as what is reached once the grid is known; it needs them first.
+        plan = self._with_grid(plan, missing)
+        if plan is None:
+            return None
+        shapes = sorted({values[at] for at, (_, word, _) in self.roles.items() if word == "shape"})
+        return plan._replace(what=f"sizes {', '.join(map(str, shapes))}")
+
+    def _reference_values(self, sizes: dict[tuple[int, int], int]) -> list[int | float]:
+        values: list[int | float] = [0] * len(self.parameters)
+        known: dict[int, int | float] = {}
+        for at, bound in enumerate(self.binding.reference):
+            number = None if bound is None else self._number(bound, values)
+            if number is not None:
+                known[at] = number
+        order = sorted(self.roles, key=lambda at: (self.roles[at][1] != "shape", -self.roles[at][2]))
+        for at in order:
+            base, word, dim = self.roles[at]
+            if word == "shape":
+                values[at] = known.get(at, self.needs[at].fit(sizes[base, dim]))
+        for at, bound in enumerate(self.binding.reference):  # sizes that stand for each other
+            if at not in known and bound is not None and pointee(self.parameters[at]) is None:
+                number = self._number(bound, values, True)
+                if number is not None:
+                    known[at] = values[at] = number
+        for at in order:
+            base, word, dim = self.roles[at]
+            if word == "stride":
+                values[at] = known.get(at, self._stride(at, base, dim, values))
+        for at, parameter in enumerate(self.parameters):
+            if at in self.roles or pointee(parameter) is not None:
+                continue
+            values[at] = known.get(at, self._scalar(at, parameter, values))
+        return values
+
+    def _stride(self, at: int, base: int, dim: int, values: list[int | float]) -> int:
+        """Packed, but for what the promises want."""
+        step = 1
+        for other, (owner, word, inner) in self.roles.items():
+            if owner == base and word == "stride" and inner == dim + 1:
+                step = int(values[other])
+        size = next(
+            (
+                int(values[other])
+                for other, (owner, word, inner) in self.roles.items()
+                if owner == base and word == "shape" and inner == dim + 1
+            ),
+            1,
+        )
+        return self.needs[at].fit(max(1, step * size if dim + 1 < self.ranks[base] else 1))
+
+    def _scalar(self, at: int, parameter: Any, values: list[int | float]) -> int | float:
+        if parameter.type.element.is_float:
+            return 0.375
+        if parameter.type.element.bits == 1:
+            return 1
+        sizes = [int(values[other]) for other, (_, word, _) in self.roles.items() if word == "shape"]
+        return self.needs[at].fit(max(sizes, default=USUAL))
+
+    def _number(
+        self, term: Term, values: Sequence[int | float], of_parameters: bool = False
+    ) -> int | float | None:
+        """A term's value; None for one that depends on parameters, unless they are wanted."""
+        terms = self.terms
+        number = terms.value(term)
+        if number is not None:
+            return number
+        if terms.kind[term] == "fc":
+            name, bits = terms.attr[term]
+            return decode(bits, name)
+        if not of_parameters or terms.kind[term] != "poly":
+            return None
+        total = 0
+        for atoms, factor in terms.poly(term).items():
+            product = factor
+            for atom in atoms:
+                if terms.kind[atom] != "arg" or terms.attr[atom][0] != 0:
+                    return None
+                index: int = terms.attr[atom][1]
+                product *= int(values[index])
+            total += product
+        return total
+
+    def _elements(self, base: int, values: list[int | float]) -> int | None:
+        rank = self.ranks.get(base, 0)
+        found: dict[tuple[str, int], int] = {}
+        for at, (owner, word, dim) in self.roles.items():
+            if owner == base:
+                found[word, dim] = int(values[at])
+        if not rank or len(found) != 2 * rank:
+            return None
+        return span(
+            [found["shape", dim] for dim in range(rank)], [found["stride", dim] for dim in range(rank)]
+        )
+
+    def _generated(self, plan: Plan, values: list[int | float]) -> tuple[list[Slot], list[Array]]:
+        """The generated side's arguments, and the arrays with its own. Raises CannotMakeError."""
+        slots: list[Slot] = []
+        arrays = list(plan.arrays)
+        used = arguments.used_parameters(self.attempt.generated)
+        for at, parameter in enumerate(self.pair.sides[1].entry.regions[0].block.args):
+            element, partner = pointee(parameter), self.binding.partner.get(at)
+            if element is not None:
+                if partner is not None:
+                    slots.append(plan.reference[partner])
+                    continue
+                slots.append(Pointer(len(arrays)))
+                arrays.append(Array(f"generated_{parameter.name_hint or at}", element, PLACEHOLDER))
+                continue
+            bound = self.binding.generated[at]
+            number = None if bound is None else self._number(bound, values, True)
+            if number is None and partner is not None:
+                number = values[partner]
+            if number is None and at in used:
+                raise CannotMakeError(f"nothing says what the generated side's %{parameter.name_hint} is")
+            slots.append(0 if number is None else number)
+        return slots, arrays
+
+    # ---- the grid
+
+    def _with_grid(self, plan: Plan, missing: list[int]) -> Plan | None:
+        """The fewest blocks that write all that more blocks would write; None where the reference errs."""
+        sides = self.pair.sides
+        counts = self._counts(plan)
+        for axis in range(3):
+            if self.grid[axis] is not None or not _uses_axis(sides, axis):
+                continue
+            tried: dict[int, int] = {}
+            for count in [1, *counts]:
+                trial = measured(sides, _with_blocks(plan, axis, count), missing, self.pair.limits())
+                written = self._written(trial)
+                if written is None:
+                    break
+                tried[count] = written
+                if len(tried) > PATIENCE and written <= [*tried.values()][-1 - PATIENCE]:
+                    break
+                if self.pair.left() < self.pair.seconds * 0.5:
+                    break
+            if not tried:
+                return None
+            most = max(tried.values())
+            plan = _with_blocks(plan, axis, min(count for count, each in tried.items() if each == most))
+        plan = measured(sides, plan, missing, self.pair.limits())
+        contents = self._contents(plan)
+        for side in sides:
+            errors = side.run(plan, contents, self.pair.limits()).errors
+            wrong = ERRORS if side.number == 0 else ("assume/",)
+            if any(rule.startswith(wrong) for rule in errors):
+                return None
+        return plan
+
+    def _counts(self, plan: Plan) -> list[int]:
+        """How many blocks a dimension may take: tiles of each size, rows, and their products."""
+        sizes = {
+            int(slot)
+            for at, slot in enumerate(plan.reference)
+            if isinstance(slot, int) and at in self.roles and self.roles[at][1] == "shape"
+        }
+        single = {-(-size // tile) for size in sizes for tile in (*self.tiles, 1)}
+        products = {one * other for one, other in combinations(sorted(single), 2)}
+        squares = {one * one for one in single}
+        return sorted(each for each in single | products | squares if 1 < each <= MOST_BLOCKS)
+
+    def _contents(self, plan: Plan) -> list[Any]:
+        return [fill(array, "ordinary", 2, self.pair.seed) for array in plan.arrays]
+
+    def _written(self, plan: Plan) -> int | None:
+        """Elements that the reference changes; None where it errs."""
+        contents = self._contents(plan)
+        ran = self.pair.sides[0].run(plan, contents, self.pair.limits())
+        if ran.spent or any(rule.startswith(ERRORS) for rule in ran.errors):
+            return None
+        return sum(
+            int((before.view(torch.uint8) != after.view(torch.uint8)).sum())
+            for before, after in zip(contents, ran.arrays, strict=True)
+        )
+
+
+def _with_blocks(plan: Plan, axis: int, count: int) -> Plan:
+    def one(grid: Grid) -> Grid:
+        sizes = list(grid)
+        sizes[axis] = count
+        return sizes[0], sizes[1], sizes[2]
+
+    return plan._replace(grids=(one(plan.grids[0]), one(plan.grids[1])))
+
+
+def _uses_axis(sides: Sequence[Any], axis: int) -> bool:
+    """Whether either side asks for a block's index along an axis."""
+    for side in sides:
+        for each in side.entry.walk():
+            op: Any = each
+            if getattr(op, "short", "") == "get_tile_block_id" and list(op.results[axis].uses):
+                return True
+    return False
+
+
+def tile_extents(entry: TileOp) -> list[int]:
+    """Extents of the tiles that an entry loads and stores, largest first."""
+    found: set[int] = set()
+    for op in entry.walk():
+        each: Any = op
+        if str(getattr(each, "short", "")).startswith(("load_", "store_", "atomic_")):
+            for value in (*each.operands, *each.results):
+                if isinstance(value.type, Tile):
+                    found.update(value.type.shape)
+    return sorted((extent for extent in found if extent > 1), reverse=True)
+
+
+def _promised(parameter: Any) -> Need:
+    """What is promised of a parameter, directly behind it."""
+    need = Need()
+    todo = [parameter]
+    while todo:
+        for use in todo.pop().uses:
+            op: Any = use.operation
+            if getattr(op, "short", "") != "assume":
+                continue
+            promise = op.get("assumption")
+            if isinstance(promise, DivBy) and promise.every is None:
+                need = need._replace(divisor=math.lcm(need.divisor, promise.divisor))
+            elif isinstance(promise, Bounded):
+                lower = need.lower if promise.lower is None else max(need.lower, promise.lower)
+                upper = need.upper if promise.upper is None else min(need.upper, promise.upper)
+                need = need._replace(lower=lower, upper=upper)
+            todo.append(op.results[0])
+    return need

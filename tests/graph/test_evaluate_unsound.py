@@ -53,6 +53,87 @@ def test_a_product_of_loaded_integers_wraps() -> None:
     )
 
 
+MASKED = (
+    f"{KEY.rsplit('%key', 1)[0]}%key, %kt = load_ptr_tko weak %pc, %in, %pad token=%t : "
+    f"tile<128xptr<i32>>, tile<128xi1>, {V} -> {V}, token\n"
+)
+W = "tile<128xi64>"
+WIDEN = f"%wide = exti %key signed : {V} -> {W}\n"
+NARROW = f"%r = trunci %h : {W} -> {V}"
+FLAG = f"%r = exti %p unsigned : tile<128xi1> -> {V}"
+ORDERS = [
+    ("", f"cmpi less_than %key, %k, signed : {V}"),
+    (f"%d = subi %key, %k : {V}\n%q = subi %k, %k : {V}\n", f"cmpi less_than %d, %q, signed : {V}"),
+    (f"%d = addi %key, %key : {V}\n%q = addi %k, %k : {V}\n", f"cmpi less_than %d, %q, signed : {V}"),
+    (f"%d = addi %key, %k : {V}\n%q = addi %k, %k : {V}\n", f"cmpi less_than %d, %q, signed : {V}"),
+    (f"%d = negi %key : {V}\n%q = negi %k : {V}\n", f"cmpi greater_than %d, %q, signed : {V}"),
+]
+"""Spellings of `key < k` that are the same until something wraps."""
+WIDENED = [
+    (f"%h64 = muli %wide, %wide : {W}\n", f"%h32 = muli %key, %key : {V}\n"),
+    (f"%h64 = addi %wide, %wide : {W}\n", f"%h32 = addi %key, %key : {V}\n"),
+    (f"%h64 = shli %wide, %s64 : {W}\n", f"%h32 = shli %key, %s32 : {V}\n"),
+    (f"%h64 = negi %wide : {W}\n", f"%h32 = negi %key : {V}\n"),
+]
+"""The same arithmetic of an i32 in i64, and in i32."""
+SHIFTS = f"%s64 = constant <i64: 4> : {W}\n{splat('s32', 4)}"
+LOADS = pytest.mark.parametrize("load", [KEY, f"{splat('pad', 0)}{MASKED}"], ids=["plain", "masked"])
+
+
+def with_key(load: str, lines: str) -> str:
+    return keyed(lines).replace(KEY, load)
+
+
+@LOADS
+@pytest.mark.parametrize(("before", "order"), ORDERS[1:], ids=["difference", "double", "sum", "negative"])
+def test_an_order_of_loaded_integers_is_not_one_of_what_wraps(load: str, before: str, order: str) -> None:
+    first, second = (
+        with_key(load, f"{splat('k', 100)}{lines}%p = {test} -> tile<128xi1>\n{FLAG}")
+        for lines, test in (ORDERS[0], (before, order))
+    )
+    told_apart(first, second)
+
+
+@LOADS
+def test_one_more_than_a_loaded_integer_may_be_less(load: str) -> None:
+    told_apart(
+        with_key(
+            load,
+            f"{splat('k', 1)}%d = addi %key, %k : {V}\n"
+            f"%p = cmpi less_than %key, %d, signed : {V} -> tile<128xi1>\n{FLAG}",
+        ),
+        with_key(load, f"{splat('k', 1)}%r = muli %k, %k : {V}"),
+    )
+
+
+@LOADS
+@pytest.mark.parametrize(("wide", "narrow"), WIDENED, ids=["product", "sum", "shift", "negative"])
+def test_what_is_done_before_loaded_integers_are_widened(load: str, wide: str, narrow: str) -> None:
+    halves = f"%c32 = constant <i64: 32> : {W}\n%h = shri %h64, %c32 signed : {W}\n{NARROW}"
+    told_apart(
+        with_key(load, f"{SHIFTS}{WIDEN}{wide}{halves}"),
+        with_key(load, f"{SHIFTS}{narrow}%h64 = exti %h32 signed : {V} -> {W}\n{halves}"),
+    )
+
+
+@LOADS
+def test_a_loaded_integer_loses_its_upper_bits_by_a_shift(load: str) -> None:
+    told_apart(
+        with_key(load, f"{splat('k', 16)}%u = shli %key, %k : {V}\n%r = shri %u, %k signed : {V}"),
+        with_key(load, f"{splat('k', 0)}%r = addi %key, %k : {V}"),
+    )
+
+
+@LOADS
+@pytest.mark.parametrize(("wide", "narrow"), WIDENED, ids=["product", "sum", "shift", "negative"])
+def test_loaded_integers_of_which_the_lower_half_counts(load: str, wide: str, narrow: str) -> None:
+    """Modulo 2^32 it does not matter where they are narrowed."""
+    assert_equal(
+        with_key(load, f"{SHIFTS}{WIDEN}{wide}%h = addi %h64, %s64 : {W}\n{NARROW}"),
+        with_key(load, f"{SHIFTS}{narrow}%r = addi %h32, %s32 : {V}"),
+    )
+
+
 def test_a_remainder_of_a_negative_number_is_not_a_mask_of_bits() -> None:
     told_apart(
         keyed(f"{splat('k', 8)}%r = remi %key, %k signed : {V}"),

@@ -289,6 +289,53 @@ def test_division_by_a_power_of_two_is_multiplication(terms: Terms) -> None:
     assert half != op(terms, "mulf", x, number(terms, 0.125, "f16"), element="f16")
 
 
+def scaled(terms: Terms, x: Term, *exponents: int) -> Term:
+    """`x` times these powers of two, one after the other."""
+    for k in exponents:
+        x = op(terms, "mulf", x, number(terms, 2.0**k))
+    return x
+
+
+@pytest.mark.parametrize(
+    "exponents", [(-149, 126, 12, 11), (-100, 100), (-33, 33), (-20, -20, 40), (100, -100)]
+)
+def test_powers_of_two_with_an_extreme_product_between_do_not_cancel(
+    terms: Terms, exponents: tuple[int, ...]
+) -> None:
+    x = leaf(terms, 0)
+    assert scaled(terms, x, *exponents) != x
+
+
+@given(st.lists(st.integers(-30, 0), max_size=3), st.lists(st.integers(0, 40), max_size=3))
+def test_powers_of_two_join_only_where_ordinary_numbers_stay_normal(down: list[int], up: list[int]) -> None:
+    """What is joined gives the same bits for 2^-40 as one factor after the other."""
+    terms = Terms()
+    exponents = (*down, *up)
+    if scaled(terms, leaf(terms, 0), *exponents) == scaled(terms, leaf(terms, 0), sum(exponents)):
+        value = 2.0**-40 * (1 + 2.0**-23)
+        apart = struct.pack("f", value)
+        for k in exponents:
+            apart = struct.pack("f", struct.unpack("f", apart)[0] * 2.0**k)
+        assert apart == struct.pack("f", value * 2.0 ** sum(exponents))
+
+
+@pytest.mark.parametrize("exponents", [(-3, -4), (-20, 20), (-32, 32), (30, 40), (-60, -30)])
+def test_ordinary_powers_of_two_join(terms: Terms, exponents: tuple[int, ...]) -> None:
+    x = leaf(terms, 0)
+    total = sum(exponents)
+    assert scaled(terms, x, *exponents) == (scaled(terms, x, total) if total else x)
+
+
+def test_only_an_ordinary_power_of_two_moves_through_a_product(terms: Terms) -> None:
+    x, y = leaf(terms, 0), leaf(terms, 1)
+    for k, moves in ((-32, True), (-33, False), (-90, False)):
+        within = op(terms, "mulf", scaled(terms, x, k), y)
+        assert (within == scaled(terms, op(terms, "mulf", x, y), k)) == moves
+        assert (
+            op(terms, "fma", scaled(terms, x, k), y, x) == op(terms, "fma", x, scaled(terms, y, k), x)
+        ) == moves
+
+
 @pytest.mark.parametrize("mods", [{"rounding": "zero"}, {"flush_to_zero": True}, {"rounding": "approx"}])
 def test_modifiers_are_part_of_the_op(terms: Terms, mods: dict[str, object]) -> None:
     operands = leaf(terms, 0), leaf(terms, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.match.snippets import LOAD, PARAMETERS, STORE, compared, kernel
+from tests.match.snippets import LOAD, PARAMETERS, STORE, assert_equal, compared, found, kernel
 from tileir_diff.dialect import parse_file
 from tileir_diff.errors import InputError
 from tileir_diff.match.compare import compare
@@ -243,3 +243,36 @@ def test_arrays_of_two_names_do_not_overlap() -> None:
     launch = Launch(side(4), side(4), "launch.json")
     result = compared(COPY, COPY, CompareOptions(launch=launch))
     assert "arrays of different names in the launch do not overlap" in result.assumptions
+
+
+def strided(lines: str) -> str:
+    """A store of one element by each block, at `%far`."""
+    return kernel(
+        f"{lines}\n%q = offset %b, %far : tile<ptr<f32>>, tile<i64> -> tile<ptr<f32>>\n"
+        "%f = constant <f32: 1.0> : tile<f32>\n"
+        "%st = store_ptr_tko weak %q, %f token=%t : tile<ptr<f32>>, tile<f32> -> token"
+    )
+
+
+IN_I32 = strided("%p = muli %x, %n : tile<i32>\n%far = exti %p signed : tile<i32> -> tile<i64>")
+IN_I64 = strided(
+    "%x64 = exti %x signed : tile<i32> -> tile<i64>\n%n64 = exti %n signed : tile<i32> -> tile<i64>\n"
+    "%far = muli %x64, %n64 : tile<i64>"
+)
+
+
+@pytest.mark.parametrize(("grid", "wraps"), [(65539, False), (65540, True)])
+def test_an_index_that_the_launch_takes_out_of_32_bits(grid: int, wraps: bool) -> None:
+    """The last block's is `32767 * (grid - 1)`, which fits up to 65539 blocks."""
+    launch = Launch(side(grid, 32767), side(grid, 32767), "launch.json")
+    options = CompareOptions(launch=launch)
+    for first, second in ((IN_I32, IN_I64), (IN_I64, IN_I32)):
+        assert bool(found(first, second, options)) == wraps
+        assumed = compared(first, second, options).assumptions
+        assert not any("does not wrap" in each for each in assumed)
+    assert_equal(IN_I32, IN_I32, options)
+
+
+def test_an_index_of_an_unknown_launch_is_taken_to_fit_and_said_so() -> None:
+    assert_equal(IN_I32, IN_I64)
+    assert any("does not wrap" in each for each in compared(IN_I32, IN_I64).assumptions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.graph.integers import fits, in_width, index_like, opaque, read_as_signed, sides
+from tileir_diff.graph.integers import fits, in_width, opaque, read_as_signed, sides, taken_to_fit
 from tileir_diff.graph.values import element_bits, is_bool, operand
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def shift(ev: Evaluator, op: TileOp) -> None:
         factor = terms.const(1 << amount)
         if op.short == "shli":
             if None not in terms.range(lhs) and amount <= SMALL_SHIFT:
-                ev.set(op, in_width(terms, terms.mul(lhs, factor), bits, op.get("overflow")))
+                ev.set(op, in_width(ev, terms.mul(lhs, factor), bits, op.get("overflow")))
                 return
         elif read_as_signed(terms, op, lhs):
             ev.set(op, terms.floordiv(lhs, factor))
@@ -139,7 +139,7 @@ def trunci(ev: Evaluator, op: TileOp) -> None:
     if fits(terms, term, bits):
         ev.set(op, term)
         return
-    narrowed = op.get("overflow") in ("nsw", "nw") or (bits == 32 and index_like(terms, term))
+    narrowed = op.get("overflow") in ("nsw", "nw") or (bits == 32 and taken_to_fit(ev, term, bits))
     if narrowed and terms.value(term) is None:
         ev.kernel.assume("index arithmetic fits i32 where it is narrowed to it")
         ev.set(op, term)

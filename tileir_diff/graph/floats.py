@@ -30,11 +30,14 @@ EQUIVALENCES: dict[str, str] = {
     "additive-zero": "x + 0 is x, and 0 - x is -x (differs in the sign of a zero only)",
     "fma-zero": "fma(a, b, 0) is a * b (differs in the sign of a zero only)",
     "power-of-two-scale": (
-        "a factor 2^k, at most 1, moves through f32 products, quotients and fma (differs below the normal "
-        "range, and where a product overflows before it is scaled down)"
+        "a factor 2^k, from 2^-32 to 1, moves through f32 products and fma, and joins others (differs below "
+        "the normal range, for factors below 2^-94, and where a product overflows before it is scaled down)"
     ),
     "flush-with-normal": "flush_to_zero has no effect on a sum with a constant of normal size",
 }
+
+LEAST_MOVED = -32
+"""The exponent of the least factor that moves: it takes only what is below 2^-94 out of the normal range."""
 
 COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf"})
 
@@ -153,9 +156,12 @@ def _split_scale(terms: Terms, element: str, mods: Any, term: Term) -> tuple[int
 
 
 def _split_down(terms: Terms, element: str, term: Term) -> tuple[int, Term]:
-    """``term`` as 2^k * rest with k <= 0: a larger factor may overflow where it stands, and stays there."""
+    """``term`` as 2^k * rest with k <= 0: a larger factor may overflow where it stands, and stays there.
+
+    So does a much smaller one, which may leave nothing of an ordinary number.
+    """
     k, rest = _split_scale(terms, element, (), term)
-    return (k, rest) if k < 0 else (0, term)
+    return (k, rest) if LEAST_MOVED <= k < 0 else (0, term)
 
 
 def _scaled(terms: Terms, element: str, k: int, term: Term) -> Term:
@@ -194,9 +200,13 @@ def _mulf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
 
 
 def _scaled_again(terms: Terms, element: str, k: int, term: Term) -> Term | None:
-    """``term * 2^k``, with the factor that ``term`` has already: they join unless it may overflow first."""
+    """``term * 2^k``, with the factor that ``term`` has already.
+
+    They join unless the product with the first may overflow, or lose bits below the normal range, and that
+    with both not.
+    """
     inner, rest = _split_scale(terms, element, (), term)
-    if inner > 0 > k:
+    if inner > 0 > k or (k > 0 and inner < LEAST_MOVED):
         inner, rest = 0, term
     if not -100 <= inner + k <= 100:
         return None

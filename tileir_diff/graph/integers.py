@@ -53,25 +53,82 @@ def fits(terms: Terms, term: Term, bits: int) -> bool:
 
 
 def index_like(terms: Terms, term: Term) -> bool:
-    """Whether a term is index arithmetic: over parameters, block and loop indices and lanes only."""
-    if terms.kind[term] == "poly" and any(terms.kind[atom] not in INDEX_ATOMS for atom in terms.args[term]):
+    """Whether a term is index arithmetic: over parameters, block and loop indices and lanes only.
+
+    What a condition chooses between must be, not the condition: of a masked load the value counts.
+    """
+    if any(terms.kind[symbol] not in INDEX_SYMBOLS for symbol in terms.symbols[term]):
         return False
-    return all(terms.kind[symbol] in INDEX_SYMBOLS for symbol in terms.symbols[term])
+    work, seen = [term], {term}
+    while work:
+        node = work.pop()
+        kind = terms.kind[node]
+        if kind != "poly" and kind not in INDEX_ATOMS:
+            return False
+        parts = () if kind in ("b2i", "loop_result") else terms.args[node][kind == "ite" :]
+        work.extend(part for part in parts if part not in seen)
+        seen.update(parts)
+    return True
 
 
 def wrapped(terms: Terms, term: Term, bits: int) -> Term:
     return term if fits(terms, term, bits) else terms.wrap(bits, term)
 
 
-def in_width(terms: Terms, term: Term, bits: int, overflow: str | None = None) -> Term:
+def in_width(ev: Evaluator, term: Term, bits: int, overflow: str | None = None) -> Term:
     """A result that wraps where it must: constants, narrow integers, and data with a range beyond the type.
 
     Index arithmetic is taken not to wrap; where that is used, when the value is widened, it is said.
     """
     wide = bits >= INDEX_BITS or overflow in NO_SIGNED_WRAP
-    if wide and terms.value(term) is None and index_like(terms, term):
-        return term
-    return wrapped(terms, term, bits)
+    return term if wide and taken_to_fit(ev, term, bits) else wrapped(ev.terms, term, bits)
+
+
+def taken_to_fit(ev: Evaluator, term: Term, bits: int) -> bool:
+    """Whether a term is taken to fit a width: index arithmetic that the launch keeps in it."""
+    terms = ev.terms
+    return terms.value(term) is None and index_like(terms, term) and not _leaves(ev, term, bits)
+
+
+def _leaves(ev: Evaluator, term: Term, bits: int) -> bool:
+    """Whether the launch takes a term out of the width, in the first lane of the last block and iteration.
+
+    Only where all is known there, and that place is reached.
+    """
+    terms = ev.terms
+    if fits(terms, term, bits):
+        return False
+    place: dict[Term, Term] = {}
+    condition = terms.conjunction((ev.guard, ev.live))
+    for symbol in terms.symbols[term] | terms.symbols[condition]:
+        last = _last(ev, symbol)
+        if last is None:
+            return False
+        place[symbol] = terms.const(last)
+    value = terms.value(terms.subst(term, place))
+    return (
+        value is not None
+        and not fits(terms, terms.const(value), bits)
+        and terms.subst(condition, place) == terms.true
+    )
+
+
+def _last(ev: Evaluator, symbol: Term) -> int | None:
+    """The largest value of a symbol, where the launch says it; of a lane 0, which masks spare."""
+    terms = ev.terms
+    match terms.kind[symbol]:
+        case "lane":
+            return 0
+        case "block":
+            axis: int = terms.attr[symbol][0]
+            size = ev.grid[axis]
+            return None if size is None else size - 1
+        case "iter":
+            trip = next((loop.trip for loop in ev.loops if loop.iteration == symbol), None)
+            count = None if trip is None else terms.value(trip)
+            return None if count is None else count - 1
+        case _:
+            return None
 
 
 def read_as_signed(terms: Terms, op: TileOp, *values: Term) -> bool:
@@ -109,7 +166,7 @@ def arithmetic(ev: Evaluator, op: TileOp) -> None:
     large = HASH_FACTOR if op.short == "muli" else 1 << (bits - 2)
     if any(abs(terms.value(side) or 0) >= large for side in (lhs, rhs)):
         term = wrapped(terms, term, bits)
-    ev.set(op, in_width(terms, term, bits, op.get("overflow")))
+    ev.set(op, in_width(ev, term, bits, op.get("overflow")))
 
 
 def negi(ev: Evaluator, op: TileOp) -> None:
@@ -118,7 +175,7 @@ def negi(ev: Evaluator, op: TileOp) -> None:
         ev.set(op, source)  # modulo 2 a bit is its own negative
         return
     term = ev.terms.scale(source, -1)
-    ev.set(op, in_width(ev.terms, term, element_bits(op.results[0]), op.get("overflow")))
+    ev.set(op, in_width(ev, term, element_bits(op.results[0]), op.get("overflow")))
 
 
 def iota(ev: Evaluator, op: TileOp) -> None:

@@ -108,7 +108,9 @@ def _masked(ev: Evaluator, op: TileOp, mask: Term, loaded: Term, padding: Term |
         # two loads leave different things in their lanes: one node for all would cancel in a difference
         memory = terms.single(loaded)
         assert memory is not None
-        padding = ev.as_sort(terms.node("undefined", (element_name(result),), (memory,)), result)
+        undetermined = terms.node("undefined", (element_name(result),), (memory,))
+        _bound(terms, undetermined, result)
+        padding = ev.as_sort(undetermined, result)
     return terms.ite(mask, loaded, padding, sort_of(result))
 
 

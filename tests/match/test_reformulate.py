@@ -155,6 +155,13 @@ def test_values_without_inputs_are_none(terms: Terms) -> None:
     assert reformulation(terms, number(terms, 1.0).term, number(terms, 1.0001).term) is None
 
 
+def test_a_limit_that_only_nan_meets_is_an_edge(terms: Terms, x: Formula, y: Formula) -> None:
+    lowest = number(terms, -math.inf)
+    assert impact(x + y, x.call("maxf", lowest) + y) == "edge"
+    assert impact((x + y) + x, x.call("maxf", lowest) + (y + x)) == "ulp", "another order of sums"
+    assert impact(x + y, x.call("maxf", number(terms, 0.0)) + y) is None
+
+
 # ---- through whole kernels -------------------------------------------------------------------------------
 
 
@@ -182,3 +189,22 @@ def test_a_reformulation_is_never_silent() -> None:
     second = with_value(f"%e = exp %v : {T}\n%r = divf %one, %v : {T}\n%w = mulf %e, %r : {T}")
     result = found(first, second)
     assert [each.impact for each in result][:1] == ["ulp"]
+
+
+@pytest.mark.parametrize(("test", "impact"), [("less_than", "edge"), ("greater_than", "logic")])
+def test_a_maximum_by_selection_in_a_reduction(test: str, impact: str) -> None:
+    """It differs for NaN and signed zeros only; the minimum is another function."""
+
+    def reduced(combine: str) -> str:
+        return with_value(
+            f"%most = reduce %v dim=0 identities=[0xFF800000 : f32] : {T} -> tile<f32> "
+            f"(%p: tile<f32>, %q: tile<f32>) {{\n{combine}\nyield %r : tile<f32>\n}}\n"
+            f"%most1 = reshape %most : tile<f32> -> tile<1xf32>\n%w = broadcast %most1 : tile<1xf32> -> {T}"
+        )
+
+    chosen = (
+        f"%c = cmpf {test} ordered %p, %q : tile<f32> -> tile<i1>\n"
+        "%r = select %c, %q, %p : tile<i1>, tile<f32>"
+    )
+    results = found(reduced("%r = maxf %p, %q : tile<f32>"), reduced(chosen))
+    assert {each.impact for each in results} == {impact}

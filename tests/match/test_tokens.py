@@ -204,3 +204,170 @@ def test_one_other_token_is_one_finding(edits: list[tuple[str, str]], places: li
     found = compared(LOCKED, edited(*edits)).differences
     assert [each.rule for each in found] == ["token-order/missing"] * len(places)
     assert [each.generated.op.short for each in found if each.generated] == places
+
+
+# ---- iterations whose lanes overlap ----------------------------------------------------------------------
+
+
+def tiles(token: str, address: str, *, mask: bool, trip: str, shown: int) -> str:
+    """Each iteration adds to 256 elements, at ``%at`` from the array's start, as ``address`` computes it."""
+    wide, masked, kinds = "", "", ""
+    if mask:
+        wide = (
+            f"%shown = constant <i32: {shown}> : tile<256xi32>\n"
+            "%in = cmpi less_than %lane, %shown, signed : tile<256xi32> -> tile<256xi1>\n"
+            "%pad = constant <i32: 0> : tile<256xi32>"
+        )
+        masked, kinds = ", %in", ", tile<256xi1>"
+    pad, padded = (", %pad", ", tile<256xi32>") if mask else ("", "")
+    return f"""%lane = iota : tile<256xi32>
+    {wide}
+    %c2 = constant <i32: 2> : tile<i32>
+    %c4 = constant <i32: 4> : tile<i32>
+    %c18 = constant <i32: 18> : tile<i32>
+    %c100 = constant <i32: 100> : tile<i32>
+    %c255 = constant <i32: 255> : tile<i32>
+    %c256 = constant <i32: 256> : tile<i32>
+    %c1024 = constant <i32: 1024> : tile<i32>
+    %o1 = reshape %o : tile<ptr<i32>> -> tile<1xptr<i32>>
+    %ov = broadcast %o1 : tile<1xptr<i32>> -> tile<256xptr<i32>>
+    %pl = offset %ov, %lane : tile<256xptr<i32>>, tile<256xi32> -> tile<256xptr<i32>>
+    %data, %dt = load_ptr_tko weak %q token=%t : tile<ptr<i32>> -> tile<i32>, token
+    %f = for %i in (%c0 to {trip}, step %c1) : tile<i32> iter_values(%c = %t) -> (token) {{
+      {address}
+      %a1 = reshape %at : tile<i32> -> tile<1xi32>
+      %av = broadcast %a1 : tile<1xi32> -> tile<256xi32>
+      %p = offset %pl, %av : tile<256xptr<i32>>, tile<256xi32> -> tile<256xptr<i32>>
+      %v, %u = load_ptr_tko weak %p{masked}{pad} token={token} :
+        tile<256xptr<i32>>{kinds}{padded} -> tile<256xi32>, token
+      %w = addi %v, %v : tile<256xi32>
+      %s = store_ptr_tko weak %p, %w{masked} token=%u :
+        tile<256xptr<i32>>, tile<256xi32>{kinds} -> token
+      continue %s : token
+    }}"""
+
+
+def overlap(
+    address: str, *, mask: bool = False, trip: str = "%n", shown: int = 100
+) -> tuple[list[str], list[str]]:
+    """The findings and assumptions where an iteration does not wait for the one before."""
+    head = HEAD.replace("%o: tile<ptr<i32>>", "%o: tile<ptr<i32>>, %q: tile<ptr<i32>>")
+    ordered, loose = (
+        f"{head}{tiles(token, address, mask=mask, trip=trip, shown=shown)}\n  return\n}}"
+        for token in ("%c", "%t")
+    )
+    result = compared(ordered, loose)
+    assumed = [each for each in result.assumptions if "iterations of the loop" in each]
+    return [each.rule for each in result.differences], assumed
+
+
+def by(step: str) -> str:
+    return f"%at = muli %i, {step} : tile<i32>"
+
+
+def four_tiles_a_row(length: str) -> str:
+    return f"""%r = divi %i, %c4 signed : tile<i32>
+    %r4 = muli %r, %c4 : tile<i32>
+    %col = subi %i, %r4 : tile<i32>
+    %a = muli %r, {length} : tile<i32>
+    %b = muli %col, %c256 : tile<i32>
+    %at = addi %a, %b : tile<i32>"""
+
+
+def down_then_across(rows: str) -> str:
+    """Tiles in the order of rows within groups of four rows, the last group with fewer."""
+    return f"""%c3 = constant <i32: 3> : tile<i32>
+    %per = muli %c4, %c3 : tile<i32>
+    %g = divi %i, %per signed : tile<i32>
+    %first = muli %g, %c4 : tile<i32>
+    %left = subi {rows}, %first : tile<i32>
+    %size = mini %left, %c4 signed : tile<i32>
+    %in = remi %i, %size signed : tile<i32>
+    %row = addi %first, %in : tile<i32>
+    %gone = muli %g, %per : tile<i32>
+    %rest = subi %i, %gone : tile<i32>
+    %col = divi %rest, %size signed : tile<i32>
+    %a = muli %row, %c1024 : tile<i32>
+    %b = muli %col, %c256 : tile<i32>
+    %at = addi %a, %b : tile<i32>"""
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        by("%c1"),
+        by("%c100"),
+        by("%c255"),
+        by("%i"),
+        by("%data"),  # may be zero
+        "%at = divi %i, %c2 signed : tile<i32>",
+        "%half = divi %i, %c2 signed : tile<i32>\n%at = muli %half, %c1024 : tile<i32>",
+        "%half = divi %i, %c2 signed : tile<i32>\n%at = muli %half, %m : tile<i32>",
+    ],
+)
+def test_lanes_that_meet_those_of_another_iteration_are_waited_for(address: str) -> None:
+    assert overlap(address) == (["token-order/missing"], [])
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        by("%c256"),
+        by("%c1024"),
+        f"%back = subi %c0, %i : tile<i32>\n{by('%c256').replace('%i,', '%back,')}",
+        four_tiles_a_row("%c1024"),
+    ],
+)
+def test_tiles_beside_each_other_need_no_order(address: str) -> None:
+    assert overlap(address) == ([], [])
+
+
+def test_lanes_that_the_mask_leaves_out_do_not_meet() -> None:
+    assert overlap(by("%c100"), mask=True) == ([], [])
+    assert overlap(by("%c100"), mask=True, shown=101) == (["token-order/missing"], [])
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        by("%m"),
+        four_tiles_a_row("%m"),
+    ],
+)
+def test_a_stride_that_is_taken_as_long_enough_is_named(address: str) -> None:
+    found, (assumed,) = overlap(address)
+    assert not found
+    assert assumed.startswith("generated: line ")
+
+
+def test_tiles_in_another_order_are_tried_and_named() -> None:
+    tiles = f"%six = constant <i32: 6> : tile<i32>\n{down_then_across('%six')}"
+    found, assumed = overlap(tiles, trip="%c18")
+    assert found == []
+    assert len(assumed) == 1
+    columns_lost = tiles.replace("%at = addi %a, %b", "%at = addi %a, %c0")
+    assert overlap(columns_lost, trip="%c18") == (["token-order/missing"], [])
+
+
+def test_a_loop_of_one_iteration_has_no_order_to_lose() -> None:
+    assert overlap(by("%c100"), trip="%c2") == (["token-order/missing"], [])
+    assert overlap(by("%c100"), trip="%c1") == ([], [])
+
+
+def rows(token: str, step: int) -> str:
+    """Each iteration adds to one tile of 64 columns of a view."""
+    view = f"strided_view<tile=(64), traversal_strides=[{step}], tensor_view<?xi32, strides=[1]>>"
+    return f"""%l = assume bounded<0, ?>, %m : tile<i32>
+    %tv = make_tensor_view %o, shape = [%l], strides = [1] : tile<i32> -> tensor_view<?xi32, strides=[1]>
+    %pv = make_strided_view %tv : {view}
+    %f = for %i in (%c0 to %n, step %c1) : tile<i32> iter_values(%c = %t) -> (token) {{
+      %v, %u = load_view_tko weak %pv[%i] token={token} : {view}, tile<i32> -> tile<64xi32>, token
+      %w = addi %v, %v : tile<64xi32>
+      %s = store_view_tko weak %w, %pv[%i] token=%u : tile<64xi32>, {view}, tile<i32> -> token
+      continue %s : token
+    }}"""
+
+
+def test_tiles_of_a_view_meet_where_it_steps_by_less_than_a_tile() -> None:
+    assert not lost(rows("%c", 64), rows("%t", 64))
+    assert lost(rows("%c", 32), rows("%t", 32))

@@ -9,6 +9,7 @@ from tileir_diff.dialect.types import Tile
 from tileir_diff.graph import floats
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_floats import modifiers, pairing
+from tileir_diff.match.reformulate import reformulation
 from tileir_diff.match.sites import origin, text
 
 if TYPE_CHECKING:
@@ -136,8 +137,11 @@ def _combiner(
         rounded = _rounded_combiner(blame, a[0], b[0], ref_op, gen_op)
         if rounded is not None:
             return rounded
-    words = (", ".join(blame.show(term) for term in side) for side in (a, b))
+    words = [", ".join(blame.show(term) for term in side) for side in (a, b)]
     inner = _combining_op(ref_op) or ref_op, _combining_op(gen_op) or gen_op
+    known = reformulation(terms, a[0], b[0]) if len(a) == len(b) == 1 else None
+    if known is not None and known.impact == "edge":
+        return blame.one("arithmetic/reformulated", *inner, *words, impact=known.impact, note=known.why)
     return blame.one(f"{family}/combiner", *inner, *words)
 
 

@@ -69,7 +69,7 @@ def reformulation(
         return None
     coarse = [_coarseness(terms, root) for root in (reference, generated)]
     tolerance = _tolerance(_constants(terms, reference), _constants(terms, generated))
-    exact = True
+    exact = identical = True
     compared = 0
     for point in range(POINTS):
         values = at({n: _input(terms, n, index, point) for index, n in enumerate(inputs)})
@@ -84,6 +84,7 @@ def reformulation(
         if abs(a - b) > tolerance * max(abs(a), abs(b), 1e-3):
             return None
         exact = exact and abs(a - b) <= 1e-14 * max(abs(a), abs(b))
+        identical = identical and a == b
     if compared < POINTS // 2:
         return None
     for size in LARGE:
@@ -99,16 +100,21 @@ def reformulation(
         return Reformulation(
             "precision", "equal at all tested points but for rounding, with other intermediate types"
         )
-    special = any(
-        not _alike(values[reference], values[generated])
+    told = {
+        size
         for size in SPECIAL
         for index in range(len(inputs))
         if (values := at({n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)}))
-    )
+        and not _alike(values[reference], values[generated])
+    }
+    special = bool(told)
     if exact and special and _selects(terms, reference) != _selects(terms, generated):
         return Reformulation(
-            "edge", "a mask by addition against a mask by selection: differs for NaN and infinities"
+            "edge", "equal at all tested points, with another selection: differs for NaN and infinities"
         )
+    only_nan = special and not any(math.isinf(size) for size in told)
+    if identical and only_nan and _rounding_ops(terms, reference) == _rounding_ops(terms, generated):
+        return Reformulation("edge", "equal at all tested points, rounded by the same ops: differs for NaN")
     return Reformulation("ulp", "equal at all tested points but for rounding, computed otherwise")
 
 
@@ -240,6 +246,16 @@ def _roundings(terms: Terms, root: Term) -> dict[str, int]:
                 counts[target] = counts.get(target, 0) + 1
         stack.extend(terms.args[node])
     return counts
+
+
+def _rounding_ops(terms: Terms, root: Term) -> dict[object, int]:
+    """How often each op that may round occurs."""
+    nodes = _post_order(terms, (root,)) or []
+    found: dict[object, int] = {}
+    for node in nodes:
+        if terms.kind[node] == "f" and terms.attr[node][0] not in _EXACT and not is_input(terms, node):
+            found[terms.attr[node]] = found.get(terms.attr[node], 0) + 1
+    return found
 
 
 def _selects(terms: Terms, root: Term) -> int:

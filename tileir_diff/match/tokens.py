@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tileir_diff.graph.arrays import meet
 from tileir_diff.graph.orders import TokenOrder
 from tileir_diff.graph.writes import apart
+from tileir_diff.match.iterations import keep_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -190,42 +191,18 @@ class _Orders:
         a, b = pair
         if a.order > b.order and loop not in b.loops:
             return False
-        if a.base == b.base and _keep_apart(self.kernels[0], a, b, loop):
-            return False
         earlier, later = generated
-        return any(
+        if not any(
             self.reference.carried(loop, a.order, b.order, far=far)
             and not self.chained.carried(partner, earlier.order, later.order, far=far)
             for far in (False, True)
-        )
-
-
-def _keep_apart(kernel: Kernel, a: Effect, b: Effect, loop: Loop) -> bool:
-    """Whether different iterations access different places, for all that is known: both addresses move.
-
-    Not where the one goes to where the other was: ``a[i]`` and ``a[i - 1]``.
-    """
-    terms = kernel.terms
-    leaves = {loop.iteration, *(carry.leaf for carry in loop.carries)}
-    if a.pointer is None or b.pointer is None:
-        return False
-    if not all(leaves & terms.symbols[pointer] for pointer in (a.pointer, b.pointer)):
-        return False
-    if not _steps(kernel, a.pointer, loop) or not _steps(kernel, b.pointer, loop):
-        return True
-    iteration = terms.atom(loop.iteration)
-    step = terms.sub(terms.subst(b.pointer, {loop.iteration: terms.add(iteration, terms.one)}), b.pointer)
-    behind = terms.sub(a.pointer, b.pointer)
-    if behind == step:
-        return False
-    ahead, stride = terms.value(behind), terms.value(step)
-    return not ahead or not stride or ahead % stride != 0 or ahead // stride < 0
-
-
-def _steps(kernel: Kernel, pointer: Term, loop: Loop) -> bool:
-    """Whether the address is a function of the iteration."""
-    symbols = kernel.terms.symbols[pointer]
-    return loop.iteration in symbols and not any(carry.leaf in symbols for carry in loop.carries)
+        ):
+            return False
+        apart = keep_apart(self.kernels[0], a, b, loop) if a.base == b.base and loop in b.loops else None
+        if apart == "assumed":
+            line = partner.op.span.line
+            self.kernels[1].assume(f"line {line}: the iterations of the loop access different elements")
+        return apart is None
 
 
 def _data_order(kernel: Kernel) -> dict[int, frozenset[int]]:

@@ -31,6 +31,7 @@ def selections(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
     loads = _loads_of(blame, a, b, ref_op, gen_op)
     inner = blame.walk(then_a, then_b, ref_op, gen_op, depth + 1)
     found: list[Finding] = []
+    cond_a = within_trips(blame, cond_a)
     if cond_a != cond_b:
         if loads is None:
             found = _conditions(blame, cond_a, cond_b, ref_op, gen_op, depth)
@@ -159,6 +160,9 @@ def _one_mask(
         return deeper  # the bounds of a view follow its index
     if _same_bounds(blame, ref_op, gen_op):
         return deeper  # only where the value is used tells whether the padding can be seen
+    condition = within_trips(blame, condition) if lost else condition
+    if condition == blame.terms.true:
+        return deeper
     words = blame.show(condition), "all lanes"
     if lost:
         found = blame.one("mask/missing", ref_op, gen_op, *words, part="mask", status="MISSING")
@@ -168,12 +172,38 @@ def _one_mask(
 
 
 def _same_bounds(blame: Blame, ref_op: Op, gen_op: Op) -> bool:
-    """Whether the two loads themselves are active on the same lanes."""
-    masks = [
-        next((effect.mask for effect in kernel.effects if effect.op is op), None)
+    """Whether the two loads themselves are active on the same lanes, however each side orders its axes."""
+    from tileir_diff.match.explain_pair import lane_renaming
+
+    ref, gen = (
+        next((effect for effect in kernel.effects if effect.op is op), None)
         for kernel, op in ((blame.reference, ref_op), (blame.generated, gen_op))
-    ]
-    return masks[1] is not None and masks[0] == blame.rename(masks[1])
+    )
+    if ref is None or gen is None or gen.mask is None:
+        return False
+    ours, theirs = lane_renaming(blame, ref, gen)
+    mask_a = None if ref.mask is None else blame.terms.subst(ref.mask, ours)
+    return mask_a == blame.rename(blame.terms.subst(gen.mask, theirs))
+
+
+def within_trips(blame: Blame, condition: Term) -> Term:
+    """A condition of the reference, without what the trips of the generated side's loops keep anyway.
+
+    A loop that ends too early never comes to the bound of a view; that it ends too early is told at the loop.
+    """
+    terms = blame.terms
+    own = {
+        iteration: leaf
+        for iteration, term in blame.renamed.items()
+        if terms.kind[iteration] == "iter" and (leaf := terms.single(term)) in terms.symbols[condition]
+    }
+
+    def is_kept(atom: Term) -> bool:
+        """Whether an atom holds in each generated loop that is taken as one of the loops it is about."""
+        inside = [i for i, leaf in own.items() if leaf in terms.symbols[atom]]
+        return bool(inside) and all(terms.subst(atom, {own[i]: terms.atom(i)}) == terms.true for i in inside)
+
+    return terms.conjunction(atom for atom in terms.conjuncts(condition) if not is_kept(atom))
 
 
 def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bool = True) -> Difference:

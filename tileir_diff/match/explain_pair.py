@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame_loops import bounds, pair_loops, same_start, tiles_by_block
-from tileir_diff.match.blame_masks import mask
+from tileir_diff.match.blame_masks import mask, within_trips
 from tileir_diff.match.blame_memory import address, orderings
 from tileir_diff.match.canonical import depth_iteration
 from tileir_diff.match.explain import describe
@@ -111,7 +111,7 @@ def _compared(
         return blame.rename(terms.subst(term, gen_lanes) if gen_lanes else term)
 
     found: list[Difference] = []
-    ref_condition = terms.under(ours(_condition(blame, ref)), given)
+    ref_condition = within_trips(blame, terms.under(ours(_condition(blame, ref)), given))
     gen_condition = terms.under(theirs(_condition(blame, gen)), given)
     guards = terms.conjuncts(terms.conjunction((ref_condition, gen_condition, *given)))
     other_array = None not in (ref.base, gen.base) and ref.base != gen.base

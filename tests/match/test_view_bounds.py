@@ -1,0 +1,113 @@
+"""The bounds of views: told where the two views differ, and not where an axis or a loop does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.match.snippets import PARAMETERS, found
+
+HEAD = """%t = make_token : token
+%x, %y, %z = get_tile_block_id : tile<i32>
+%i0 = constant <i32: 0> : tile<i32>
+%i1 = constant <i32: 1> : tile<i32>"""
+
+
+def summed(trips: int = 0, rows: int = 80, columns: int = 60) -> str:
+    """Adds tiles of 32 x 64 of a view of `a`, one below the other; all of them where `trips` is 0."""
+    view = f"tensor_view<{rows}x{columns}xf32, strides=[60,1]>"
+    tiles = f"partition_view<tile=(32x64), padding_value = zero, {view}>"
+    out = "tensor_view<32x64xf32, strides=[64,1]>"
+    stored = f"partition_view<tile=(32x64), {out}>"
+    f = "tile<32x64xf32>"
+    counted = (
+        f"%trips = constant <i32: {trips}> : tile<i32>"
+        if trips
+        else f"%trips, %one = get_index_space_shape %av : {tiles} -> tile<i32>"
+    )
+    more = ", %more: tile<i32>" if trips else ""  # another text, not one with a line changed
+    return f"""entry @{"_Z1k" if trips else "k"}({PARAMETERS}{more}) {{
+{HEAD}
+%zero = constant <f32: 0.0> : {f}
+%ta = make_tensor_view %a, shape = [{rows}, {columns}], strides = [60, 1] : {view}
+%av = make_partition_view %ta : {tiles}
+%tb = make_tensor_view %b, shape = [32, 64], strides = [64, 1] : {out}
+%bv = make_partition_view %tb : {stored}
+{counted}
+%sum = for %i in (%i0 to %trips, step %i1) : tile<i32> iter_values(%acc = %zero) -> ({f}) {{
+  %v, %vt = load_view_tko weak %av[%i, %i0] token = %t : {tiles}, tile<i32> -> {f}, token
+  %w = addf %acc, %v : {f}
+  continue %w : {f}
+}}
+%st = store_view_tko weak %sum, %bv[%i0, %i0] token = %t : {f}, {stored}, tile<i32> -> token
+return
+}}
+"""
+
+
+def told(*generated: int) -> list[tuple[str, str]]:
+    return [(each.rule, each.expected) for each in found(summed(), summed(*generated))]
+
+
+def test_a_loop_that_never_comes_to_the_bound_lacks_no_bound() -> None:
+    """Two trips of 32 rows do not reach row 80; that there are two is the whole difference."""
+    assert told(3) == []
+    assert told(2) == [("loop/bounds", "3")]
+
+
+@pytest.mark.parametrize("rows", [80, 96])
+def test_a_bound_that_the_loop_does_not_keep_is_told_beside_it(rows: int) -> None:
+    assert told(2, rows, 64) == [("loop/bounds", "3"), ("mask/missing", "i1 <= 59")]
+
+
+def test_a_loop_that_comes_to_the_bound_needs_it() -> None:
+    assert told(3, 96) == [("mask/missing", "32*iteration + i0 <= 79")]
+    assert ("mask/missing", "32*iteration + i0 <= 79") in told(4, 128)
+
+
+def turned(extents: str, end: int, rows: int = 90) -> str:
+    """`b = exp(a)` for tiles of 32 x 64, through a view of `a` with `rows` rows; 0 from row `end` on."""
+    straight = extents == "32x64"
+    view = f"tensor_view<{rows}x64xf32, strides=[64,1]>"
+    tiles = f"partition_view<tile=({extents}), {view}{'' if straight else ', dim_map=[1, 0]'}>"
+    index = "%x, %i0" if straight else "%i0, %x"
+    out = "partition_view<tile=(32x64), tensor_view<96x64xf32, strides=[64,1]>>"
+    f, m, loaded = "tile<32x64xf32>", "tile<32x64xi1>", f"tile<{extents}xf32>"
+    turn = "" if straight else f"%u = permute %v [1, 0] : {loaded} -> {f}"
+    return f"""entry @{"_Z1k" if straight else "k"}({PARAMETERS}) {{
+{HEAD}
+%i32 = constant <i32: 32> : tile<i32>
+%end = constant <i32: {end}> : tile<32x64xi32>
+%zero = constant <f32: 0.0> : {f}
+%start = muli %x, %i32 : tile<i32>
+%start1 = reshape %start : tile<i32> -> tile<1xi32>
+%starts = broadcast %start1 : tile<1xi32> -> tile<32xi32>
+%lane = iota : tile<32xi32>
+%row = addi %starts, %lane : tile<32xi32>
+%row1 = reshape %row : tile<32xi32> -> tile<32x1xi32>
+%rows = broadcast %row1 : tile<32x1xi32> -> tile<32x64xi32>
+%in = cmpi less_than %rows, %end, signed : tile<32x64xi32> -> {m}
+%ta = make_tensor_view %a, shape = [{rows}, 64], strides = [64, 1] : {view}
+%av = make_partition_view %ta : {tiles}
+%tb = make_tensor_view %b, shape = [96, 64], strides = [64, 1] : tensor_view<96x64xf32, strides=[64,1]>
+%bv = make_partition_view %tb : {out}
+%v, %vt = load_view_tko weak %av[{index}] token = %t : {tiles}, tile<i32> -> {loaded}, token
+{turn}
+%e = exp {"%v" if straight else "%u"} : {f}
+%w = select %in, %e, %zero : {m}, {f}
+%st = store_view_tko weak %w, %bv[%x, %i0] token = %t : {f}, {out}, tile<i32> -> token
+return
+}}
+"""
+
+
+def test_bounds_along_axes_of_another_order_are_the_same_bounds() -> None:
+    """Where a condition hides the lanes outside, the value has no mask of its own; the load has it still."""
+    result = found(turned("64x32", 92), turned("32x64", 90))
+    assert [(each.rule, each.generated and each.generated.op.short) for each in result] == [
+        ("mask/changed", "cmpi")
+    ]
+
+
+def test_a_lost_bound_along_axes_of_another_order() -> None:
+    result = found(turned("64x32", 92), turned("32x64", 90, rows=96))
+    assert any(each.generated and each.generated.op.short == "load_view_tko" for each in result)

@@ -14,6 +14,7 @@ setup: $(STAMP)
 
 # The stamp follows the lock and the project file: a changed dependency reinstalls, an unchanged one costs nothing.
 $(STAMP): requirements.lock pyproject.toml
+	@echo "Installing tileir-diff and its tools in $(VENV): pip is silent, and the first time takes a minute or two."
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

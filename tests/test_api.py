@@ -29,6 +29,34 @@ def test_a_waiver_is_a_record_or_a_mapping() -> None:
         diff(*PAIR, waivers=[{"rule": "mask/*"}])
 
 
+@pytest.mark.parametrize("launch", [{"gird.x": 4}, {"grid.x": -1}, "generated.gird.x=4"])
+def test_a_launch_fact_that_is_wrong_names_the_argument(launch: dict[str, object] | str) -> None:
+    with pytest.raises(InputError, match=r"^launch: error: ") as caught:
+        diff(*ALIKE, launch=launch)
+    assert "--" not in str(caught.value)
+
+
+def test_an_entry_that_is_not_there_names_the_argument() -> None:
+    with pytest.raises(InputError, match=r"^entry: error: no entry '@other'"):
+        diff(*ALIKE, entry="other")
+
+
+def test_files_that_the_launch_shows_to_be_exchanged() -> None:
+    with pytest.raises(InputError, match=r"which the reference does not have; are the two files exchanged\?"):
+        diff(*reversed(ALIKE), launch=KERNEL / "launch.json")
+
+
+def test_a_file_compared_with_itself_is_told() -> None:
+    assert diff(ALIKE[0], ALIKE[0]).notices == ["a file compared with itself"]
+    assert diff(*ALIKE).notices == []
+
+
+def test_kernels_that_are_hardly_alike_are_told_first() -> None:
+    other = FIXTURES / "kernels" / "softmax" / "py.g.mlir"
+    assert diff(ALIKE[0], other).why.startswith("these look like different kernels (")
+    assert not diff(*PAIR).why.startswith("these")
+
+
 def test_a_launch_is_a_path_a_fact_several_or_a_mapping() -> None:
     file: Path = KERNEL / "launch.json"
     assert diff(*ALIKE, launch=file).verdict == diff(*ALIKE, launch=str(file)).verdict == "PASS"

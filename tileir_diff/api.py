@@ -110,7 +110,7 @@ def diff(
     """
     from tileir_diff.report.model import Report
 
-    facts = launch if isinstance(launch, Launch) else parse_launch(_strings(launch))
+    facts = launch if isinstance(launch, Launch) else _parsed(launch)
     mapping = args if args is None or isinstance(args, ArgumentMap) else read_argument_map(os.fspath(args))
     options = Options(
         compare=CompareOptions(facts, mapping, entry, frozenset(disabled_equivalences)),
@@ -122,7 +122,10 @@ def diff(
         cache=cache,
         execution=execute if isinstance(execute, Execution) else Execution() if execute else None,
     )
-    return Report.from_result(run(reference, generated, options))
+    try:
+        return Report.from_result(run(reference, generated, options))
+    except InputError as error:
+        raise _in_python(error) from None
 
 
 def run(
@@ -349,6 +352,19 @@ def _files(entries: list[TileOp]) -> list[str]:
             if op.source is not None or index >= SOURCE_SEARCH:
                 break
     return files
+
+
+def _parsed(launch: Given | Iterable[Given] | Mapping[str, object] | None) -> Launch | None:
+    try:
+        return parse_launch(_strings(launch))
+    except InputError as error:
+        raise _in_python(error) from None
+
+
+def _in_python(error: InputError) -> InputError:
+    """The same of the argument `launch` in place of the option `--launch`."""
+    error.path = error.path.removeprefix("--")
+    return error
 
 
 def _strings(launch: Given | Iterable[Given] | Mapping[str, object] | None) -> list[str]:

@@ -76,7 +76,7 @@ def test_stat_says_why(run: Run, rules_found: RulesFound) -> None:
 
 def test_equivalences_may_be_none(run: Run, rules_found: RulesFound) -> None:
     rules_found()
-    assert "treated as equal\n  nothing" in run(*PAIR, "--equivalences").stdout
+    assert "treated as equal\n  none\n" in run(*PAIR, "--equivalences").stdout
     assert "treated as equal" not in run(*PAIR).stdout
 
 
@@ -107,6 +107,7 @@ def test_diff_may_be_named(run: Run, rules_found: RulesFound) -> None:
         ((*PAIR, "--config", "none.toml"), "none.toml: error: cannot read"),
         ((*PAIR, "--launch", "grid.q=3"), "no grid axis 'grid.q'; there are grid.x, grid.y, grid.z"),
         ((*PAIR, "--launch", "generated.grid=3"), "no grid axis 'grid'"),
+        ((*PAIR, "--select", "maks/missing"), "'maks/missing'; did you mean 'mask/missing'?"),
         ((*PAIR, "--select", "masks"), "no rule begins with 'masks'; did you mean 'mask'?"),
         ((*PAIR, "--ignore", "mask/mising"), "'mask/mising'; did you mean 'mask/missing'?"),
         ((*PAIR, "--ignore", "zzz"), "--ignore: error: no rule begins with 'zzz'; `tileir-diff rules` lists"),
@@ -196,7 +197,7 @@ def test_a_file_without_permission_is_told_like_any_other(
     rules_found()
     monkeypatch.setattr(os, "access", denied)  # who runs the tests may be allowed everything
     assert run("ref.mlir", "gen.mlir").exit_code == 0
-    assert run("show", "none.mlir").stderr.startswith("none.mlir: error: cannot be read")
+    assert run("show", "none.mlir").stderr.startswith("none.mlir: error: cannot read")
 
 
 def test_every_known_equivalence_can_be_switched_off(run: Run, rules_found: RulesFound) -> None:

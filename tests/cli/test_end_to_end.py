@@ -102,7 +102,7 @@ def test_the_python_api() -> None:
     )
     assert not report.ok
     assert report.findings[0].rule == "mask/missing"
-    with pytest.raises(tileir_diff.InputError, match="cannot be read"):
+    with pytest.raises(tileir_diff.InputError, match="cannot read"):
         tileir_diff.diff("none.mlir", "none.mlir")
     with pytest.raises(tileir_diff.InputError, match="is no impact"):
         tileir_diff.diff("none.mlir", "none.mlir", fail_on="never")

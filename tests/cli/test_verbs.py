@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from tileir_diff import __version__
+from tileir_diff.cli.names import equivalences
 from tileir_diff.lints import LINTS
 from tileir_diff.rules.catalogue import details
 
@@ -107,6 +108,15 @@ def test_completion_completes_options_of_a_comparison(run: Run) -> None:
 
 def test_the_case_of_a_rule_does_not_matter_for_the_hint(run: Run) -> None:
     assert "did you mean mask/missing" in run("explain", "MASK/missing").stderr
+
+
+@pytest.mark.parametrize("name", equivalences())
+def test_equivalences_are_explained(run: Run, name: str) -> None:
+    page = run("explain", name)
+    assert page.exit_code == 0
+    assert page.stdout.startswith(f"# {name}\n")
+    assert f"--no-equivalence {name}" in page.stdout
+    assert f"did you mean {name}" in run("explain", f"{name}s").stderr
 
 
 @pytest.mark.parametrize(

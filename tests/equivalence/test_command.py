@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from click.testing import CliRunner, Result
 
 from tests.equivalence.support import run as _needs_torch
@@ -88,6 +91,26 @@ def test_bad_calls_get_one_message(tmp_path: Path) -> None:
         assert done.exit_code == 2, message
         assert message in done.stderr, done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--grid", "2"),
+        ("--grid", "x"),
+        ("--grid", "2", "--arg", "arg66=1"),
+        ("--trace", "a"),
+        ("--arg", "a"),
+    ],
+)
+def test_a_wrong_call_is_told_before_torch_is_loaded(arguments: tuple[str, ...]) -> None:
+    code = (
+        "import sys\nfrom tileir_diff.cli.app import app\n"
+        f"try: app({['run', ADD, *arguments]!r})\n"
+        "except SystemExit as end: sys.exit(10 * ('torch' in sys.modules) + end.code)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 2
 
 
 def test_arrays_of_the_wrong_type_are_refused(tmp_path: Path) -> None:

@@ -39,9 +39,21 @@ def test_each_kind_of_number_is_spelled_for_people() -> None:
     a, b = (terms.atom(terms.leaf("arg", 0, index)) for index in (0, 1))
     names = {terms.single(a) or 0: "a", terms.single(b) or 0: "b"}
     assert show(terms, terms.node("tdiv", None, (a, b)), names) == "trunc(a / b)"
+    assert show(terms, terms.node("div", None, (a, b)), names) == "floor(a / b)"
     assert show(terms, terms.node("ult", 32, (a, b)), names) == "a < b (unsigned)"
     assert show(terms, terms.node("wrap", (32,), (a,)), names) == "i32(a)"
     assert show(terms, terms.node("zext", (8,), (a,)), names) == "u8(a)"
+
+
+def test_a_factor_of_a_quotient_stands_outside_of_it() -> None:
+    """Multiplied first, `200*(a + b) / 200` would be another number."""
+    terms = Terms()
+    a, b = (terms.atom(terms.leaf("arg", 0, index)) for index in (0, 1))
+    names = {terms.single(a) or 0: "a", terms.single(b) or 0: "b"}
+    quotient = terms.scale(terms.floordiv(terms.add(a, b), terms.const(200)), 200)
+    assert show(terms, quotient, names) == "200*floor((a + b) / 200)"
+    inner = terms.floordiv(terms.floordiv(a, b), terms.scale(b, 3))
+    assert show(terms, inner, names) in ("floor(floor(a / b) / (3*b))", "floor(a / (3*b*b))")
 
 
 @pytest.mark.parametrize("width", range(16, 42))

@@ -59,7 +59,9 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         (b" \n\t\n", "the input is empty"),
         (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
         (b"entry\x00", "zero bytes"),
-        (b"\x7fELF\x02", "compiled kernel"),
+        (b"\x7fELF\x02".ljust(18, b"\x00") + b"\xbe\x00", r"a compiled kernel \(cubin\)"),
+        (b"\x7fELF\x02".ljust(18, b"\x00") + b"\x3e\x00", "an ELF file, not Tile IR"),
+        (b"\x7fELF", "an ELF file"),
     ],
 )
 def test_what_is_not_a_dump(tmp_path: Path, data: bytes, message: str) -> None:
@@ -72,7 +74,7 @@ def test_what_is_not_a_dump(tmp_path: Path, data: bytes, message: str) -> None:
 
 @pytest.mark.parametrize("name", ["missing.mlir", "."])
 def test_what_is_not_a_file(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot read"):
         read_source(tmp_path / name)
 
 

@@ -102,6 +102,19 @@ def test_named_values_are_checked_too(named: str) -> None:
         compared(COPY, COPY, CompareOptions(launch=parse_launch([named])))
 
 
+@pytest.mark.parametrize(
+    ("fact", "hint"),
+    [
+        ("gird.x=3", "did you mean 'grid.x'"),
+        ("b.shap0=3", "did you mean 'b.shape0'"),
+        ("q=3", "there are grid"),
+    ],
+)
+def test_a_name_that_is_none_comes_with_the_one_meant(fact: str, hint: str) -> None:
+    with pytest.raises(InputError, match=hint):
+        compared(COPY, COPY, CompareOptions(launch=parse_launch([fact])))
+
+
 def test_a_truth_value_is_no_wide_integer(tmp_path: Path) -> None:
     path = tmp_path / "launch.json"
     path.write_text(json.dumps({"reference": {"args": [{"i32": True}]}}))
@@ -276,3 +289,25 @@ def test_an_index_that_the_launch_takes_out_of_32_bits(grid: int, wraps: bool) -
 def test_an_index_of_an_unknown_launch_is_taken_to_fit_and_said_so() -> None:
     assert_equal(IN_I32, IN_I64)
     assert any("does not wrap" in each for each in compared(IN_I32, IN_I64).assumptions)
+
+
+@pytest.mark.parametrize("launch", [True, False])
+def test_a_result_says_that_it_holds_for_the_launch_which_settled_a_condition(launch: bool) -> None:
+    """Equal whatever the launch, but for a promise that only the launch shows to be true."""
+    port, own = (parse_file(str(KERNELS / "softmax" / f"{name}.g.mlir")) for name in ("rs", "py"))
+    path = str(KERNELS / "softmax" / "launch.json")
+    result = compare(own, port, CompareOptions(launch=parse_launch([path]) if launch else None))
+    assert bool(result.obligations) != launch
+    assert (f"the result holds for the launch given: {path}" in result.assumptions) == launch
+
+
+def test_a_launch_that_settles_nothing_is_not_told() -> None:
+    options = CompareOptions(launch=Launch(side(4), side(4), "launch.json"))
+    assert not any("holds" in line for line in compared(COPY, COPY, options).assumptions)
+
+
+def test_a_fact_that_was_given_is_no_condition_on_the_host() -> None:
+    for facts, left in ((["n=512"], 0), (["generated.n=512"], 1)):
+        result = compared(COPY, COPY, CompareOptions(launch=parse_launch(facts)))
+        assert sum("512" in line for line in result.obligations) == left
+        assert sum(facts[0] in line for line in result.assumptions) == 1

@@ -139,8 +139,8 @@ def test_strict_says_what_fails() -> None:
         ("mask/mising", "no rule 'mask/mising'; did you mean mask/missing"),
         ("maks/*", "no rule 'maks/*'; did you mean mask"),
         ("*/nothing", "no rule '*/nothing'"),
-        ("mask/*", "is not needed any more"),
-        ("*/missing", "is not needed any more"),
+        ("mask/*", "was not needed for this pair"),
+        ("*/missing", "was not needed for this pair"),
     ],
 )
 def test_a_waiver_of_a_rule_that_is_not_there_says_so(rule: str, notice: str) -> None:
@@ -246,6 +246,12 @@ class TestKnownGaps:
         judged = self.judged(finding, FrontEnd("cutile-rust", version)).findings[0]
         assert judged.cause == cause
         assert ("known gap" in judged.evidence) == (version != "0.5.0")
+        fixes = {
+            "0.2.0": "upgrade cutile-rust to 0.5.0 or later, then a fix",
+            "0.5.0": "a fix",
+            "": "with cutile-rust 0.5.0 or later: a fix",
+        }
+        assert judged.fix == fixes[version]
 
     def test_a_gap_that_depends_on_the_source_is_evidence_only(self) -> None:
         judged = self.judged(found("latency-hint/missing", "hint"), FrontEnd("tile-cpp", "13.4")).findings[0]

@@ -29,7 +29,7 @@ class DefaultGroup(click.Group):
         """A word that is no file and close to a verb is meant to be the verb."""
         if word.startswith("-") or ctx.resilient_parsing or os.path.exists(word):
             return
-        from tileir_diff.cli.names import did_you_mean
+        from tileir_diff.suggest import did_you_mean
 
         hint = "; did you mean '--help'?" if word == "help" else did_you_mean(word, self.commands)
         if hint:

@@ -18,15 +18,15 @@ def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
 
 
 def pages(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """What `explain` takes: rules, lints and `terms`."""
+    """What `explain` takes: rules, lints, equivalences and `terms`."""
+    from tileir_diff.cli.names import equivalences as known
     from tileir_diff.lints import LINTS, PREFIX
 
-    lints = [PREFIX + name for name in LINTS]
-    return [*rules(ctx, param, incomplete), *(n for n in (*lints, "terms") if n.startswith(incomplete))]
+    others = (*(PREFIX + name for name in LINTS), *known(), "terms")
+    return [*rules(ctx, param, incomplete), *(name for name in others if name.startswith(incomplete))]
 
 
 def equivalences(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from tileir_diff.cli.names import HOST_BOUNDS
-    from tileir_diff.graph.floats import EQUIVALENCES
+    from tileir_diff.cli.names import equivalences as known
 
-    return [name for name in (*EQUIVALENCES, HOST_BOUNDS) if name.startswith(incomplete)]
+    return [name for name in known() if name.startswith(incomplete)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.errors import InputError
+from tileir_diff.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,15 +13,15 @@ if TYPE_CHECKING:
     from tileir_diff.match.launch import Launch
 
 HOST_BOUNDS = "host-bounds"
-"""The one equivalence that is no matter of floats: sizes that the host keeps equal."""
+"""The one equivalence that is no matter of floats."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'check'?`, or nothing if no known name is close."""
-    from difflib import get_close_matches  # only a mistake needs it
+def equivalences() -> dict[str, str]:
+    """All names that `--no-equivalence` takes, and what each treats as equal."""
+    from tileir_diff.graph.floats import EQUIVALENCES
 
-    close = get_close_matches(word, list(known), n=1)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    bounds = "places that are the same while the launch keeps a bound, which the host must guarantee"
+    return {**EQUIVALENCES, HOST_BOUNDS: bounds}
 
 
 def check_equivalences(names: Iterable[str]) -> None:
@@ -28,9 +29,7 @@ def check_equivalences(names: Iterable[str]) -> None:
     names = tuple(names)
     if not names:
         return
-    from tileir_diff.graph.floats import EQUIVALENCES
-
-    known = (*EQUIVALENCES, HOST_BOUNDS)
+    known = equivalences()
     for name in names:
         if name not in known:
             hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
@@ -48,9 +47,15 @@ def check_selection(prefixes: tuple[str, ...], where: str) -> None:
     modules = {name: family(name) for name in named}
     known = [f"{name}/{detail}" for name, module in modules.items() if module for detail in module.DETAILS]
     for prefix in Selection(prefixes).unknown((*FAMILIES, *known)):
-        hint = did_you_mean(prefix, known if "/" in prefix and known else FAMILIES)
+        hint = did_you_mean(prefix, (known or _all_rules()) if "/" in prefix else FAMILIES)
         hint = hint or "; `tileir-diff rules` lists them"
         raise InputError(f"no rule begins with '{prefix}'{hint}", where)
+
+
+def _all_rules() -> list[str]:
+    from tileir_diff.rules.catalogue import details  # loads all rules: only a mistake needs them
+
+    return [name for name, _ in details()]
 
 
 def check_launch(launch: Launch | None) -> None:

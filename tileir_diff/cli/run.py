@@ -71,16 +71,22 @@ def _run(
     seconds: float | None,
 ) -> tuple[Run, list[str]]:
     from tileir_diff.api import load
-    from tileir_diff.equivalence.files import read_arguments, write_array
-    from tileir_diff.equivalence.interpret import choose_entry, interpret
-    from tileir_diff.equivalence.model import Limits
+    from tileir_diff.equivalence.parameters import assignments, choose_entry, parameter_names
 
+    lines = _sizes(trace, "--trace") if trace is not None else []
+    block = _sizes(trace_block, "--trace-block")
     module, loaded = load(dump, "source")
     chosen = choose_entry(module, entry, loaded.path)
     known_grid, scalars = _launch(launch, len(chosen.regions[0].block.args))
     sizes = _sizes(grid, "--grid") if grid is not None else known_grid
+    # Everything that needs no torch is checked first: importing it takes seconds.
     if sizes is None:
         raise InputError("how many blocks? Give --grid X,Y,Z", "--grid")
+    assignments(chosen, arguments, scalars)
+    from tileir_diff.equivalence.files import read_arguments, write_array
+    from tileir_diff.equivalence.interpret import interpret
+    from tileir_diff.equivalence.model import Limits
+
     values = read_arguments(chosen, arguments, scalars)
     progress = _Progress() if sys.stderr.isatty() else None
     result = interpret(
@@ -88,15 +94,15 @@ def _run(
         values,
         grid=sizes,
         entry=entry,
-        trace=_sizes(trace, "--trace") if trace is not None else (),
-        trace_block=_sizes(trace_block, "--trace-block"),
+        trace=lines,
+        trace_block=block,
         limits=Limits(memory=memory << 20, seconds=seconds),
         progress=progress,
     )
     if progress is not None:
         progress.close()
     written: list[str] = []
-    names = [str(each.name_hint or at) for at, each in enumerate(chosen.regions[0].block.args)]
+    names = parameter_names(chosen)
     for name in result.changed if output is not None else ():
         written.append(write_array(output or "", name, values[names.index(name)]))
     return result, written

@@ -6,11 +6,11 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tileir_diff.cli.names import did_you_mean
 from tileir_diff.dialect.types import Ptr, Tile
 from tileir_diff.equivalence.backend import torch
 from tileir_diff.equivalence.dtypes import bits, dtype
 from tileir_diff.equivalence.host import Empty, Shifted
+from tileir_diff.equivalence.parameters import assignments, parameter_names
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,37 +28,16 @@ def read_arguments(
 ) -> list[Any]:
     """Values of the parameters in order, from `NAME=VALUE` (a file, a made-up array, a number, `null`).
 
-    NAME is the SSA name (`arg3`), a debug name or a position. `scalars` are values known otherwise, None
-    where there is none.
+    `scalars` are values known otherwise, None where there is none.
 
     Raises InputError for a name or value that makes no sense, and for a parameter without one.
     """
     parameters = tuple(entry.regions[0].block.args)
-    names = [str(each.name_hint or index) for index, each in enumerate(parameters)]
+    names = parameter_names(entry)
     given: list[Any] = list(scalars) if scalars is not None else [None] * len(names)
-    known = [value is not None for value in given]
-    for option in options:
-        name, equals, text = option.partition("=")
-        if not equals:
-            raise InputError(f"'{option}' is no argument; write NAME=FILE.npy or NAME=NUMBER", "--arg")
-        index = _index(name.removeprefix("%"), names)
+    for index, text in assignments(entry, options, scalars).items():
         given[index] = _value(parameters[index].type, names[index], text, index)
-        known[index] = True
-    missing = [
-        f"{name} ({each.type})" for name, each, ok in zip(names, parameters, known, strict=True) if not ok
-    ]
-    if missing:
-        raise InputError(f"no value for {', '.join(missing)}; give each with --arg NAME=VALUE", "--arg")
     return given
-
-
-def _index(name: str, names: list[str]) -> int:
-    if name in names:
-        return names.index(name)
-    if name.isdecimal() and int(name) < len(names):
-        return int(name)
-    hint = did_you_mean(name, names)
-    raise InputError(f"no parameter '{name}'{hint or '; there are ' + ', '.join(names)}", "--arg")
 
 
 def _value(kind: Any, name: str, text: str, index: int) -> Any:

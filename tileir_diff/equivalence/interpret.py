@@ -19,6 +19,7 @@ from tileir_diff.equivalence.machine import Machine, TimeUp
 from tileir_diff.equivalence.memory import DependentBlocks, Memory, size_of, to_memory
 from tileir_diff.equivalence.model import Limits, Run
 from tileir_diff.equivalence.order import Happened, Turns, polling
+from tileir_diff.equivalence.parameters import choose_entry
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -262,19 +263,6 @@ class _Launch:
 
 def _parameter_name(parameter: Any, index: int) -> str:
     return str(parameter.name_hint or index)
-
-
-def choose_entry(module: ModuleOp, entry: str | None, path: str) -> TileOp:
-    """The kernel that is meant. Raises InputError."""
-    entries = {str(each.get("sym_name")).removeprefix("@"): each for each in module.entries}
-    if entry is None and len(entries) == 1:
-        return next(iter(entries.values()))
-    name = "" if entry is None else entry.removeprefix("@")
-    if name not in entries:
-        known = ", ".join(f"@{each}" for each in entries)
-        wanted = f"no entry '@{name}'" if entry is not None else "several kernels in it, name one"
-        raise InputError(f"{wanted}; there are {known}", path)
-    return entries[name]
 
 
 def _grid(grid: int | Sequence[int]) -> tuple[int, int, int]:

@@ -19,7 +19,7 @@ NOTATION = {
     "iteration, iteration2": "the iteration, from 0, of a loop around; of the second from outside",
     "x.shape0, x.stride1": "the size and the stride of the array behind the argument x, by dimension",
     "load[x + 4]": "what memory holds 4 elements on from where x points",
-    "(a) / (b)": "the quotient rounded down",
+    "floor(a / b)": "the quotient rounded down",
     "trunc(a / b)": "the quotient rounded towards zero",
     "i32(a), u8(a)": "the lowest 32 bits of a, read as a signed number; 8 bits, read as an unsigned one",
     "a < b (unsigned)": "compared as unsigned numbers; one that may be negative is large then",
@@ -27,6 +27,8 @@ NOTATION = {
     "c ? a : b": "a where c holds, else b",
     "undetermined": "any value: of a lane that a load leaves out and does not pad",
     "carried value, loop result": "what one iteration hands to the next, and the loop to what follows it",
+    "by role": "arguments paired as the same base, size or stride of arrays that correspond",
+    "by use": "arguments paired since both kernels do the same with them",
     "…": "something that is left out, so that the line fits",
     "97% alike": "the share of the ops of two entries that have a like one on the other side",
 }
@@ -94,9 +96,9 @@ def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
         case "and" | "or":
             return f" {kind} ".join(sub(arg) for arg in args)
         case "div":
-            return f"({sub(args[0])}) / ({sub(args[1])})"
+            return f"floor({_quotient(sub(args[0]), sub(args[1]))})"
         case "tdiv":
-            return f"trunc({sub(args[0])} / {sub(args[1])})"
+            return f"trunc({_quotient(sub(args[0]), sub(args[1]))})"
         case "ult":
             return f"{sub(args[0])} < {sub(args[1])} (unsigned)"
         case "min" | "max":
@@ -129,6 +131,21 @@ def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
             return f"u{attr[0]}({sub(args[0])})"
         case _:
             return call(kind) if args else kind
+
+
+def _quotient(dividend: str, divisor: str) -> str:
+    """`(a + b) / c`: whatever holds an operator of its own outside of brackets is put in brackets."""
+    return " / ".join(text if _is_whole(text) else f"({text})" for text in (dividend, divisor))
+
+
+def _is_whole(text: str) -> bool:
+    """Whether no operator stands in it outside of brackets, so that it can be an operand."""
+    depth = 0
+    for char in text.removeprefix("-"):
+        depth += (char in "([") - (char in ")]")
+        if depth == 0 and char in " *":
+            return False
+    return True
 
 
 def _poly(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:

@@ -11,6 +11,10 @@ from tileir_diff.errors import InputError
 from tileir_diff.ingest.formats import detect_format
 
 MAGIC: Final = b"\x7fTileIR\x00"
+ELF_MACHINE: Final = 18
+"""Offset of e_machine in an ELF file."""
+CUDA: Final = 190
+"""EM_CUDA."""
 STDIN: Final = "-"
 
 
@@ -43,7 +47,9 @@ def read_source(path: str | os.PathLike[str]) -> SourceFile:
         version = ".".join(map(str, data[len(MAGIC) : len(MAGIC) + 2]))
         return SourceFile(shown, text, "bytecode", True, version)
     if data.startswith(b"\x7fELF"):
-        raise InputError("this is a compiled kernel (cubin), not Tile IR", shown)
+        machine = int.from_bytes(data[ELF_MACHINE : ELF_MACHINE + 2], "little")
+        what = "a compiled kernel (cubin)" if machine == CUDA else "an ELF file"
+        raise InputError(f"this is {what}, not Tile IR", shown)
     text = _decode(data, shown)
     if not text.strip():
         raise InputError("the input is empty", shown)
@@ -57,9 +63,9 @@ def _read(name: str) -> bytes:
         with open(name, "rb") as file:
             return file.read()
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", name) from None
+        raise InputError(f"cannot read: {error.strerror or error}", name) from None
     except ValueError:
-        raise InputError("cannot be read: not a path", repr(name)) from None
+        raise InputError("cannot read: not a path", repr(name)) from None
 
 
 def _decode(data: bytes, shown: str) -> str:

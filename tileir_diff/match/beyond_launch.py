@@ -38,6 +38,8 @@ PLACES = frozenset(
     }
 )
 """Families of differences in where and how often memory is accessed."""
+EQUAL = (0, 0, 0)
+"""The score of a matching in which all is equal."""
 
 
 def beyond_launch(
@@ -47,27 +49,41 @@ def beyond_launch(
 
     A difference that this launch hides is added to ``result`` if there are other sizes for which an address,
     a mask or a trip count really differs, of an access that is equal ``at_launch``. Unless all is equal at
-    every launch, the result says that it holds for this one.
+    every launch, under the same conditions on the host, the result says that it holds for this one.
     """
     types = [[arg.type for arg in entry.regions[0].block.args] for entry in (ref_entry, gen_entry)]
     if types[0] == types[1]:
-        attempt = _without_launch(ref_entry, gen_entry, options)
-        if attempt is None:
+        attempt = search(Terms(options.disabled_equivalences), ref_entry, gen_entry, CompareOptions())
+        if attempt.match.score != EQUAL:
+            _add_hidden(_with_constants(attempt, ref_entry, gen_entry), at_launch, result)
+        elif not _settles(explain(attempt), result):
             return
-        told = {id(each.generated.op) for each in result.differences if each.generated is not None}
-        pairs = (*attempt.match.pairs, *attempt.match.loads)
-        unequal = _unequal(at_launch)
-        for pair in pairs:
-            if id(pair.generated.effect.op) in unequal:
-                pair.equal = True  # has been explained, and what it computes may rest on what is wrong
-        if any(_witnessed(attempt.reference, pair) for pair in pairs):
-            for difference in explain(attempt).differences:
-                place = difference.generated
-                family = difference.rule.split("/")[0]
-                if family in PLACES and place is not None and id(place.op) not in told:
-                    note = "no effect at the launch given; another one shows it"
-                    result.differences.append(replace(difference, note=note))
-    result.assumptions.append("the result holds for the launch given")
+    source = options.launch.source if options.launch is not None else ""
+    result.assumptions.append(f"the result holds for the launch given: {source}".removesuffix(": "))
+
+
+def _settles(without: EntryResult, result: EntryResult) -> bool:
+    """Whether the launch settles a condition on the host, or a difference, that there is without it."""
+    conditions = set(without.obligations) - set(result.obligations)
+    return bool(conditions) or len(without.differences) > len(result.differences)
+
+
+def _add_hidden(attempt: Attempt, at_launch: Attempt, result: EntryResult) -> None:
+    """Add what really differs for other sizes, in an access that is equal ``at_launch``."""
+    told = {id(each.generated.op) for each in result.differences if each.generated is not None}
+    pairs = (*attempt.match.pairs, *attempt.match.loads)
+    unequal = _unequal(at_launch)
+    for pair in pairs:
+        if id(pair.generated.effect.op) in unequal:
+            pair.equal = True  # has been explained, and what it computes may rest on what is wrong
+    if not any(_witnessed(attempt.reference, pair) for pair in pairs):
+        return
+    for difference in explain(attempt).differences:
+        place = difference.generated
+        family = difference.rule.split("/")[0]
+        if family in PLACES and place is not None and id(place.op) not in told:
+            note = "no effect at the launch given; another one shows it"
+            result.differences.append(replace(difference, note=note))
 
 
 def _unequal(attempt: Attempt) -> set[int]:
@@ -78,15 +94,12 @@ def _unequal(attempt: Attempt) -> set[int]:
     return {id(item.effect.op) for item in (*unequal, *alone)}
 
 
-def _without_launch(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions) -> Attempt | None:
-    """The best matching where nothing is known of the launch; None if it shows that all is equal."""
-    terms = Terms(options.disabled_equivalences)
-    attempt = search(terms, ref_entry, gen_entry, CompareOptions())
-    if attempt.match.score == (0, 0, 0):
-        return None
+def _with_constants(attempt: Attempt, ref_entry: TileOp, gen_entry: TileOp) -> Attempt:
+    """The matching, found where nothing is known of the launch, with the sizes that one side fixes."""
     constants = refine(attempt, constants_only=True)
     if constants is None:
         return attempt
+    terms = attempt.reference.terms
     fixed = evaluate(terms, ref_entry, gen_entry, constants, UNKNOWN_GRID, UNKNOWN_GRID)
     # a size that one side fixes, and that the launch makes equal, is no difference
     return fixed if fixed.match.score <= attempt.match.score else attempt

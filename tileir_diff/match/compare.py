@@ -74,7 +74,9 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     binding = launch_binding(terms, ref_entry, gen_entry, launch)
     if binding is None:
         shared = options._replace(launch=shared_facts(ref_entry, gen_entry, options, launch))
-        result = explain(search(terms, ref_entry, gen_entry, shared))
+        sides = enumerate((launch.reference, launch.generated))
+        given = frozenset((at, int(index)) for at, side in sides for index in side.named)
+        result = explain(search(terms, ref_entry, gen_entry, shared), given)
         result.assumptions.append(f"the launch facts given hold: {launch.source}")
         return result
     grids = launch.reference.grid, launch.generated.grid

@@ -67,8 +67,11 @@ class EntryResult:
     matched: Matched | None = None
 
 
-def explain(attempt: Attempt) -> EntryResult:
-    """Root causes first; then orders, families, hints and promises, which values do not show."""
+def explain(attempt: Attempt, given: frozenset[tuple[int, int]] = frozenset()) -> EntryResult:
+    """Root causes first; then orders, families, hints and promises, which values do not show.
+
+    ``given``: side and position of the arguments whose values the user has stated.
+    """
     reference, generated = attempt.reference, attempt.generated
     names = _names(attempt)
     blame = Blame(reference, generated, names)
@@ -96,7 +99,7 @@ def explain(attempt: Attempt) -> EntryResult:
     tests, untested = divisor_tests(blame, attempt)
     result.differences = first_of([*found, *tests, *promises])
     result.obligations.extend(untested)
-    result.obligations.extend(_bound_constants(attempt, names))
+    result.obligations.extend(_bound_constants(attempt, names, given))
     result.obligations.extend(contradictions(reference, generated, attempt.binding))
     result.obligations.extend(_unsigned_bounds(blame, attempt))
     result.obligations.extend(obligations)
@@ -362,8 +365,10 @@ def _add_remarks(attempt: Attempt, result: EntryResult) -> None:
         )
 
 
-def _bound_constants(attempt: Attempt, names: dict[Term, str]) -> list[str]:
-    """Sizes that one side fixes and the other takes as a parameter; none at a launch, where all are known."""
+def _bound_constants(
+    attempt: Attempt, names: dict[Term, str], given: frozenset[tuple[int, int]]
+) -> list[str]:
+    """Sizes that one side fixes and the other takes as a parameter; none that the launch gives."""
     terms = attempt.reference.terms
     bound = attempt.binding.reference, attempt.binding.generated
     if any(_is_launched(terms, term) for side in bound for term in side):
@@ -372,7 +377,7 @@ def _bound_constants(attempt: Attempt, names: dict[Term, str]) -> list[str]:
     for kernel, side in zip((attempt.reference, attempt.generated), bound, strict=True):
         title = ("reference", "generated")[kernel.side]
         for index, (name, term) in enumerate(zip(arguments.parameter_names(kernel), side, strict=True)):
-            if term is None:
+            if term is None or (kernel.side, index) in given:
                 continue
             if terms.value(term) is not None:
                 lines.append(f"{title} {name} = {terms.value(term)}")

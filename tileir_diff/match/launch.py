@@ -107,7 +107,7 @@ def read_launch(path: str) -> Launch:
 
 def read_argument_map(path: str) -> ArgumentMap:
     """Reads an `--args` file, by its suffix TOML or JSON. Raises InputError for all but a flat table."""
-    data = _read_toml(path) if path.endswith(".toml") else _read_json(path)
+    data = _read_toml(path) if path.endswith(".toml") else _read_json(path, or_toml=True)
     pairs: list[tuple[str, str | None]] = []
     for key, value in _table(data, path, "an argument map").items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int))):
@@ -248,7 +248,7 @@ def _list(data: object, what: str, path: str) -> list[object]:
     return cast("list[object]", data)
 
 
-def _read_json(path: str) -> object:
+def _read_json(path: str, *, or_toml: bool = False) -> object:
     import json  # only needed with a file
 
     text = _read(path)
@@ -256,7 +256,8 @@ def _read_json(path: str) -> object:
         return cast("object", json.loads(text))
     except json.JSONDecodeError as error:
         line = text.split("\n")[error.lineno - 1]  # lines as json counts them: the last may be empty
-        raise InputError(f"not JSON: {error.msg}", path, error.lineno, error.colno, line) from None
+        hint = "; TOML is read from a file whose name ends in .toml" if or_toml else ""
+        raise InputError(f"not JSON: {error.msg}{hint}", path, error.lineno, error.colno, line) from None
     except RecursionError:
         raise InputError("not JSON: nested too deeply", path) from None
 

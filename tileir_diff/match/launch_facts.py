@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.dialect.types import Scalar
 from tileir_diff.errors import InputError
-from tileir_diff.graph.values import is_pointer
+from tileir_diff.graph.values import is_pointer, ops_within
 from tileir_diff.match.entries import symbol
-from tileir_diff.match.launch import FLOAT_KINDS, INTEGER_KINDS, ArgValue
-from tileir_diff.match.roles import argument_index
+from tileir_diff.match.launch import AXES, FLOAT_KINDS, INTEGER_KINDS, ArgValue
+from tileir_diff.match.roles import argument_index, entry_roles, role_names
 from tileir_diff.match.scalars import check_fits
+from tileir_diff.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from xdsl.ir import SSAValue
 
     from tileir_diff.dialect.ir import ModuleOp, TileOp
     from tileir_diff.match.launch import Launch, SideLaunch
+
+
+LISTED = 16
+"""The most names that a message lists."""
 
 
 def check_launch(reference: ModuleOp, generated: ModuleOp, launch: Launch) -> None:
@@ -28,9 +33,10 @@ def check_launch(reference: ModuleOp, generated: ModuleOp, launch: Launch) -> No
         known = [str(symbol(entry)) for entry in module.entries]
         if side.entry is not None and side.entry.removeprefix("@") not in known:
             there = ", ".join(f"@{each}" for each in known)
-            message = (
-                f"'{name}' is a launch of @{side.entry}, which the {name} does not have; there are {there}"
-            )
+            other = generated if name == "reference" else reference
+            exchanged = side.entry.removeprefix("@") in [str(symbol(entry)) for entry in other.entries]
+            hint = "are the two files exchanged?" if exchanged else f"there are {there}"
+            message = f"'{name}' is a launch of @{side.entry}, which the {name} does not have; {hint}"
             raise InputError(message, launch.source)
     named = {name: None for _, _, side in modules for name in (*side.earlier, *side.named)}
     for name in named:
@@ -40,7 +46,21 @@ def check_launch(reference: ModuleOp, generated: ModuleOp, launch: Launch) -> No
             if name in side.named or name in side.earlier
             for entry in module.entries
         ):
-            raise InputError(f"{name}=...: neither entry has an argument '{name}'", "--launch")
+            facts = known_facts((*reference.entries, *generated.entries))
+            more = ", …" if len(facts) > LISTED else ""
+            hint = did_you_mean(name, facts) or f"; there are {', '.join(facts[:LISTED])}{more}"
+            raise InputError(f"{name}=...: neither entry has an argument '{name}'{hint}", "--launch")
+
+
+def known_facts(entries: Iterable[TileOp]) -> list[str]:
+    """The names that a launch fact may have: sizes of the grid, and the arguments that are numbers."""
+    facts = {f"grid.{axis}": None for axis in AXES}
+    for entry in entries:
+        names = role_names(entry, entry_roles(entry, ops_within(entry)))
+        for parameter, name in zip(entry.regions[0].block.args, names, strict=True):
+            if not is_pointer(parameter):
+                facts[name] = None
+    return list(facts)
 
 
 def applies(launch: Launch, ref_entry: TileOp, gen_entry: TileOp) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.report.quote import place_of
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from tileir_diff.match.model import Comparison
 
 
+UNLIKE = 0.5
+"""Kernels less alike than this are probably not two versions of one."""
+
+
 class Dump(NamedTuple):
     """One input as the report needs it."""
 
@@ -56,7 +61,7 @@ def build_result(
         schema=SCHEMA,
         verdict=judgement.verdict,
         owner=judgement.owner,
-        why=judgement.why,
+        why=_why(judgement, comparison),
         reference=_side(reference),
         generated=_side(generated),
         pairs=[Pair(a, b, round(similarity, 4)) for a, b, similarity in comparison.pairs],
@@ -73,7 +78,7 @@ def build_result(
         assumptions=list(comparison.assumptions),
         not_checked=list(comparison.not_checked),
         semantics=[SemanticsRecord(*each[:-1], list(each.commands)) for each in comparison.semantics],
-        notices=judgement.notices,
+        notices=[*_same_file(reference.path, generated.path), *judgement.notices],
         summary=_summary(findings, judgement, len(comparison.equivalences)),
         error=None,
         lowering=[_lowering(each) for each in lowerings],
@@ -110,6 +115,19 @@ def blocked_result(reference: Dump, generated: Dump, error: InputError, versions
         versions=versions,
         timing={},
     )
+
+
+def _why(judgement: Judgement, comparison: Comparison) -> str:
+    """What the verdict says; where it fails, first whether the kernels are meant to be the same at all."""
+    alike = max((similarity for *_, similarity in comparison.pairs), default=1.0)
+    if not judgement.verdict.startswith("FAIL") or not 0 < alike < UNLIKE:
+        return judgement.why
+    return f"these look like different kernels ({alike:.0%} alike); {judgement.why}"
+
+
+def _same_file(reference: str, generated: str) -> list[str]:
+    same = reference == generated or os.path.realpath(reference) == os.path.realpath(generated)
+    return ["a file compared with itself"] if same else []
 
 
 def _side(dump: Dump) -> Side:

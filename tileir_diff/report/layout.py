@@ -50,6 +50,9 @@ NUMBER = re.compile(r"-?(\d|inf$|nan$)")
 MULTIPLE = re.compile(r"(?:(reference|generated) )?(%?\S+) is a multiple of (\d+)(?: \((.*)\))?")
 """An obligation that often comes in numbers."""
 
+ALSO = "also at "
+"""How the part of the evidence begins that says where else the same is found."""
+
 
 def location(side: Side, place: Place | None) -> str:
     """`kernels/softmax.mlir:71:5`: the path as given, so that terminals and editors can follow it."""
@@ -179,6 +182,14 @@ def obligation_lines(obligations: list[str], width: int = WIDTH) -> list[str]:
         items[-1] += f" ({reason})" if reason else ""
         lines += wrapped(f"{side}: " if side else "", items, width)
     return lines
+
+
+def evidence_lines(evidence: str) -> list[tuple[str, str]]:
+    """The evidence with its label; where else the same is found has one of its own."""
+    parts = evidence.split("; ")
+    other = [part for part in parts if part.startswith(ALSO)]
+    rest = "; ".join(part for part in parts if not part.startswith(ALSO))
+    return [*((ALSO.strip(), part.removeprefix(ALSO)) for part in other), ("evidence", rest)]
 
 
 def _multiples(names: list[str], divisor: str) -> str:

@@ -10,6 +10,9 @@ from tileir_diff.report import layout
 if TYPE_CHECKING:
     from tileir_diff.report.result import FindingRecord, Place, Result, Side
 
+UNLIMITED = 1 << 20
+"""Width of a line: what shows Markdown breaks them, and each is an item of its own."""
+
 
 def render_markdown(result: Result) -> str:
     """The whole report, in the order of the text report."""
@@ -39,9 +42,9 @@ def render_markdown(result: Result) -> str:
     lines += _list("Not checked", [_escape(item) for item in result.not_checked])
     lines += _list("Ignored", [_escape(item) for item in layout.ignored_lines(result)])
     lines += _list("Assumed", [_escape(item) for item in result.assumptions])
-    obligations = layout.obligation_lines(result.obligations)
-    lines += _list("The host must guarantee", [f"`{line.strip()}`" for line in obligations])
-    lines += _list("Arguments", [f"`{line.strip()}`" for line in layout.argument_lines(result.arguments)])
+    obligations = layout.obligation_lines(result.obligations, UNLIMITED)
+    lines += _list("The host must guarantee", [f"`{line}`" for line in obligations])
+    lines += _list("Arguments", [f"`{line}`" for line in layout.argument_lines(result.arguments, UNLIMITED)])
     lines += _list("Treated as equal", [f"{each.name}: {_escape(each.why)}" for each in result.equivalences])
     lines += _list("Notices", [_escape(item) for item in result.notices])
     lines += ["", f"{layout.versions_line(result)}", "", f"VERDICT: {result.verdict}"]
@@ -64,7 +67,8 @@ def _finding(result: Result, finding: FindingRecord) -> list[str]:
         fence,
     ]
     lines += ["", f"- impact: {finding.impact}, cause: {finding.cause}"]
-    for label, text in (("effect", finding.effect), ("fix", finding.fix), ("evidence", finding.evidence)):
+    body = ("effect", finding.effect), ("fix", finding.fix), *layout.evidence_lines(finding.evidence)
+    for label, text in body:
         lines += [f"- {label}: {_prose(text)}"] if text else []
     return lines
 

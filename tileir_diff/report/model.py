@@ -202,7 +202,9 @@ class Report(_Model):
     assumptions: list[str] = Field(description="Approximations that the comparison made.")
     not_checked: list[str] = Field(description="What was not compared, and why.")
     semantics: list[Semantics] = Field(description="What running both sides gave; empty unless asked for.")
-    notices: list[str] = Field(description="Waivers that expired or that nothing needed.")
+    notices: list[str] = Field(
+        description="Waivers that expired or were not needed; a file compared with itself."
+    )
     summary: Summary
     error: Error | None = Field(description="Set if, and only if, the verdict is BLOCKED.")
     lowering: list[Lowering] = Field(description="Empty unless asked for with --lower.")

@@ -109,7 +109,7 @@ def _finding(result: Result, finding: FindingRecord, paint: Painter) -> list[str
         ),
         ("effect", finding.effect),
         ("fix", finding.fix),
-        ("evidence", finding.evidence),
+        *layout.evidence_lines(finding.evidence),
     ]
     for label, text in body:
         lines += [f"  {label:<{LABEL - 2}} {line}" for label, line in _wrapped(label, text)]
@@ -194,7 +194,7 @@ def _semantics(result: Result, paint: Painter) -> list[str]:
 
 def _equivalences(result: Result, listed: bool, paint: Painter) -> list[str]:
     if not result.equivalences:
-        return _section("treated as equal", ["nothing that is written otherwise"] if listed else [], paint)
+        return _section("treated as equal", ["none"] if listed else [], paint)
     if not listed:
         number = len(result.equivalences)
         return [

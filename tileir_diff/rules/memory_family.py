@@ -35,13 +35,13 @@ DETAILS: Mapping[str, Detail] = {
     "changed": Detail(
         impact="hint",
         message="the {op} is a {actual}; in the reference a {expected}",
-        effect="the same elements are accessed, at another cost: only view accesses can use TMA",
-        fix="use a {expected}{at}",
+        effect="the same elements are accessed, at another cost: a pointer access cannot use TMA",
+        fix="use a {expected}{at}, if the cost is to be that of the reference",
     ),
     "extra": Detail(
         impact="logic",
         message="the {actual} has no counterpart in the reference",
-        effect="memory is accessed that the reference does not touch",
+        effect="memory is accessed once more than in the reference, or where the reference does not touch it",
         fix="remove this {op}{at}",
     ),
     "missing": Detail(

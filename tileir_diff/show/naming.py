@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term
     from tileir_diff.lints.facts import EntryFacts
 
-QUOTIENT = re.compile(r"(\*?)\(([%.\w]+)\) / \(([%.\w]+)\)")
 FACTOR_REMAINDER = re.compile(r"\*(%?[.\w]+ % \d+)")
+
+BOUND = "bound of the mask on"
+"""The role of a scalar below which the lanes of an access are; several arrays share one."""
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -86,10 +88,7 @@ class Names:
 
 
 def readable(text: str) -> str:
-    """Fewer parentheses: `(block.x) / (8)` is `block.x/8`, but a factor keeps them: `16*(block.x % 8)`."""
-    text = QUOTIENT.sub(
-        lambda found: f"*({found[2]}/{found[3]})" if found[1] else f"{found[2]}/{found[3]}", text
-    )
+    """Parentheses where a remainder is a factor: `16*(block.x % 8)`."""
     return FACTOR_REMAINDER.sub(r"*(\1)", text)
 
 
@@ -222,7 +221,7 @@ def _scalars(names: Names, parameters: list[SSAValue]) -> None:
             if terms.kind[atom] == "le":
                 for mono, _ in terms.poly(terms.args[atom][0]).items():
                     if len(mono) == 1:
-                        note(mono[0], f"bound of the mask on {array}")
+                        note(mono[0], f"{BOUND} {array}")
         for term in (*effect.coordinates, effect.guard):
             for leaf in sorted(terms.symbols[term]):
                 note(leaf, "guard" if term == effect.guard else f"index into {array}")
@@ -232,7 +231,10 @@ def _scalars(names: Names, parameters: list[SSAValue]) -> None:
                 note(leaf, "loop bound")
     for position, roles in enumerate(found):
         if not names.roles[position]:
-            names.roles[position].extend(list(roles)[:2] or ["value"])
+            bounded = [role.removeprefix(BOUND) for role in roles if role.startswith(BOUND)]
+            merged = [f"{BOUND}{','.join(bounded)}"] if bounded else []
+            rest = [role for role in roles if not role.startswith(BOUND)]
+            names.roles[position].extend([*merged, *rest][:2] or ["value"])
 
 
 def _all_uses(value: SSAValue) -> list[Any]:

@@ -152,13 +152,20 @@ def _with_gap(judged: Judged, gap: Gap, front_end: FrontEnd) -> Judged:
         return judged._replace(evidence=_join(judged.evidence, f"{text}, if {gap.only_if}"))
     if gap.open_in(front_end.version) is None:
         hint = f"version not known, name it with --front-end generated={front_end.name}@VERSION"
-        return judged._replace(evidence=_join(judged.evidence, f"{text} ({hint})"))
+        fix = f"with {front_end.name} {gap.before} or later: {judged.fix}" if gap.before else judged.fix
+        return judged._replace(evidence=_join(judged.evidence, f"{text} ({hint})"), fix=fix)
     return judged._replace(
         cause="known-gap",
         owner="kernel" if gap.workaround else None,
         evidence=_join(judged.evidence, text),
-        fix=gap.workaround or f"none in {front_end}: {gap.reason}; waive it, or wait for a version that can",
+        fix=gap.workaround or _without_workaround(judged, gap, front_end),
     )
+
+
+def _without_workaround(judged: Judged, gap: Gap, front_end: FrontEnd) -> str:
+    if gap.before:
+        return f"upgrade {front_end.name} to {gap.before} or later, then {judged.fix}"
+    return f"none in {front_end}: {gap.reason}; waive it, or wait for a version that can"
 
 
 def _join(first: str, second: str) -> str:
@@ -251,7 +258,7 @@ class _Waivers:
             elif expired and hits:
                 lines.append(f"{waiver} expired on {waiver.expires}, and does not apply")
             elif not hits and any(fnmatchcase(entry, waiver.kernel) for entry in entries):
-                lines.append(f"{waiver} is not needed any more")
+                lines.append(f"{waiver} was not needed for this pair")
         return lines
 
 

@@ -248,3 +248,48 @@ def test_a_promise_that_is_false(op: str, flag: str) -> None:
 )
 def test_a_promise_that_the_facts_show(op: str, flag: str) -> None:
     assert_equal(scaled(op), scaled(f"{op} {flag}"))
+
+
+STEPPED = """%k = constant <i32: {step}> : tile<i32>
+%s = muli %x, %k : tile<i32>
+%p = offset %a, %s : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+"""
+ROWS = f"{STEPPED}%q = assume div_by<16>, %p : tile<ptr<f32>>\n"
+
+
+def launched(grid: int) -> CompareOptions:
+    arrays = ArgValue("ptr", "a"), ArgValue("ptr", "b")
+    side = SideLaunch(None, (grid, 1, 1), (*arrays, ArgValue("i32", 64), ArgValue("i32", 64)))
+    return CompareOptions(launch=Launch(side, side, "launch.json"))
+
+
+@pytest.mark.parametrize(("step", "grid"), [(1001, 4), (1002, 2)])
+def test_a_promise_that_two_blocks_cannot_both_keep(step: int, grid: int) -> None:
+    """Wherever the array begins: the addresses of two blocks are no multiple of 16 bytes apart."""
+    reference = promised(STEPPED.format(step=step), "p")
+    generated = promised(ROWS.format(step=step), "q", name="_Z1k")
+    first = found(reference, generated, launched(grid))[0]
+    assert first.rule == "divisibility/stronger"
+    assert first.evidence == f"false here: from block.x = 0 to 1 the value grows by {4 * step} bytes"
+    assert f"promises div_by<16> of a + {step}*block.x; the reference has no such promise" == first.message
+
+
+def test_a_promise_that_all_blocks_may_keep_is_not_called_false() -> None:
+    reference, generated = promised(STEPPED.format(step=1000), "p"), promised(ROWS.format(step=1000), "q")
+    assert [each.evidence for each in found(reference, generated, launched(4))] == [""]
+    one = promised(STEPPED.format(step=1001), "p"), promised(ROWS.format(step=1001), "q")
+    assert [each.evidence for each in found(*one, launched(1))] == [""]
+    assert [each.evidence for each in found(*one)] == [""]
+
+
+def test_blocks_that_have_left_before_promise_nothing() -> None:
+    leave = "%one = constant <i32: 1> : tile<i32>\n%c = cmpi greater_than_or_equal %x, %one, signed : "
+    leave += "tile<i32> -> tile<i1>\nif %c {\n return\n}\n"
+    reference = promised(leave + STEPPED.format(step=1001), "p")
+    generated = promised(leave + ROWS.format(step=1001), "q")
+    assert all("false here" not in each.evidence for each in found(reference, generated, launched(4)))
+
+
+def test_what_a_lost_promise_is_about() -> None:
+    reference = promised(divisible(16), "da")
+    assert found(reference, promised())[0].message == "lacks the reference's promise div_by<16> of a"

@@ -15,7 +15,7 @@ from tileir_diff.match.model import Difference
 from tileir_diff.match.sites import origin, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import TypeAlias, Unpack
 
     from tileir_diff.dialect.ir import TileOp
@@ -42,6 +42,7 @@ class Remarks(TypedDict, total=False):
     status: str
     impact: str | None
     note: str
+    detail: Mapping[str, object]
 
 
 class Blame:

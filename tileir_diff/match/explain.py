@@ -94,7 +94,7 @@ def explain(attempt: Attempt, given: frozenset[tuple[int, int]] = frozenset()) -
     derived = front_end(reference) == "cuTile Rust" and not attempt.one_front_end
     partner = {} if derived else attempt.binding.partner
     promises, obligations = compare_promises(
-        reference, generated, blame.make, specialises, blame.settled, partner
+        reference, generated, blame.make, specialises, blame.settled, partner, blame.show
     )
     tests, untested = divisor_tests(blame, attempt)
     result.differences = first_of([*found, *tests, *promises])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph.values import defining_op
+from tileir_diff.graph.values import defining_op, ops_within
 from tileir_diff.match.canonical import outward
 from tileir_diff.match.model import Difference
 
@@ -75,12 +75,13 @@ def compare_promises(
     specialised: bool,
     settled: frozenset[int],
     partner: Mapping[int, int],
+    show: Callable[[Term], str],
 ) -> tuple[list[Difference], list[str]]:
     """Differences, and obligations on the host.
 
     ``settled``: ops (by id) that need no comparison. ``specialised``: the generated front end's launcher
     derives divisibility of arguments from the launch itself, and the reference's states less. ``partner``:
-    the reference's parameter for each generated one.
+    the reference's parameter for each generated one. ``show``: how a value reads.
     """
     differences: list[Difference] = []
     obligations: dict[str, None] = {}
@@ -97,7 +98,7 @@ def compare_promises(
             continue
         seen.add(key)
         differences.extend(
-            _stronger(reference, generated, promise, ref_facts, make, obligations, specialised)
+            _stronger(reference, generated, promise, ref_facts, make, obligations, specialised, show)
         )
     seen.clear()
     for promise in reference.promises:
@@ -112,7 +113,7 @@ def compare_promises(
         if fixed:
             differences.extend(_weaker_of_argument(generated, promise, partner, make))
         else:
-            differences.extend(_weaker(generated, promise, gen_facts, make))
+            differences.extend(_weaker(generated, reference, promise, gen_facts, make, show))
     return differences, list(obligations)
 
 
@@ -135,11 +136,12 @@ def _stronger(
     make: Make,
     obligations: dict[str, None],
     specialised: bool,
+    show: Callable[[Term], str],
 ) -> list[Difference]:
     assumption = promise.assumption
     name = type(assumption).__name__
     if name == "DivBy":
-        return _stronger_division(reference, generated, promise, facts, make, obligations, specialised)
+        return _stronger_division(reference, generated, promise, facts, make, obligations, specialised, show)
     if name == "Bounded" and isinstance(promise.term, int):
         return _stronger_bound(reference, generated, promise, make, obligations)
     if name == "SameElements":
@@ -170,6 +172,7 @@ def _stronger_division(
     make: Make,
     obligations: dict[str, None],
     specialised: bool,
+    show: Callable[[Term], str],
 ) -> list[Difference]:
     terms = reference.terms
     assumption = promise.assumption
@@ -207,6 +210,7 @@ def _stronger_division(
                 f"div_by<{divisor}>",
                 part="assumption",
                 note=f"false here: {_known(generated, promise, constant)}",
+                detail=_about(generated, promise, show),
             )
         ]
     if assumption.every not in (None, 1):
@@ -224,7 +228,9 @@ def _stronger_division(
     ):
         return []  # nothing is read or written through it
     counterpart = _counterpart(reference, promise)
-    stated = f"div_by<{known}>" if known > 1 else "no promise"
+    natural = counterpart is None and known == (size or 1)  # the alignment of an element is nobody's promise
+    stated = "no such promise" if natural else f"div_by<{known}>"
+    refuted = _refuted(generated, promise, term, size or 1)
     written = {
         other.assumption.divisor
         for other in generated.promises
@@ -233,6 +239,7 @@ def _stronger_division(
     # a second, stronger promise about one argument is the kernel's own, not the launcher's
     if (
         specialised
+        and not refuted
         and promise.argument is not None
         and divisor <= LAUNCHER_LIMIT
         and size is None
@@ -250,9 +257,59 @@ def _stronger_division(
             stated,
             f"div_by<{divisor}>",
             part="assumption",
-            status="DIFFERS" if known > 1 else "EXTRA",
+            status="EXTRA" if natural else "DIFFERS",
+            note=refuted,
+            detail=_about(generated, promise, show),
         )
     ]
+
+
+def _about(kernel: Kernel, promise: Promise, show: Callable[[Term], str]) -> dict[str, object]:
+    """What a message names: the value that is promised about, and whether the front end promises by itself.
+
+    At the entry's own line stands no ``assume`` of the kernel: the launcher or the front end states it.
+    """
+    name, terms = "", kernel.terms
+    leaf = terms.single(promise.term) if isinstance(promise.term, int) else None
+    if leaf is not None and terms.kind[leaf] == "arg" and terms.attr[leaf][0] == "array":
+        name = show(promise.term)
+    elif promise.argument is not None:
+        name = kernel.entry.regions[0].block.args[promise.argument].name_hint or f"arg{promise.argument}"
+    elif isinstance(promise.term, int) and terms.value(promise.term) is None:
+        name = show(promise.term)
+    here, entry = promise.op.source, kernel.entry.source
+    own = here is not None and entry is not None and (here.file, here.line) == (entry.file, entry.line)
+    stated = own and promise.argument is not None
+    return {"of": f" of {name}" if name else "", **({"stated": True} if stated else {})}
+
+
+def _refuted(kernel: Kernel, promise: Promise, term: Term, scale: int) -> str:
+    """Why a promise of a divisor is false: two blocks or lanes whose values differ by no multiple of it.
+
+    ``scale``: bytes that one step of ``term`` is. "" where nothing shows it, as for a promise that only
+    some blocks come to, under a branch or in a loop, and for a grid that is not known.
+    """
+    terms = kernel.terms
+    if promise.op.parent_op() is not kernel.entry or promise.assumption.every not in (None, 1):
+        return ""
+    if any(op.short == "return" and op.parent_op() is not kernel.entry for op in ops_within(kernel.entry)):
+        return ""  # some blocks may have left before
+    for leaf in sorted(terms.symbols[term]):
+        if terms.kind[leaf] not in ("block", "lane"):
+            continue
+        axis = terms.attr[leaf][0]
+        shape: Any = terms.attr[leaf]
+        blocks: int | None = kernel.grid[axis] if terms.kind[leaf] == "block" else shape[1]
+        if blocks is None or blocks < 2:
+            continue
+        first, second = (terms.subst(term, {leaf: terms.const(at)}) for at in (0, 1))
+        step = terms.value(terms.sub(second, first))
+        if step is None or step * scale % promise.assumption.divisor == 0:
+            continue
+        name = f"block.{'xyz'[axis]}" if terms.kind[leaf] == "block" else "a lane"
+        unit = "bytes" if element_bytes(promise.op.one("value")) or promise.of_view else ""
+        return f"false here: from {name} = 0 to 1 the value grows by {abs(step) * scale} {unit}".rstrip()
+    return ""
 
 
 def _lucky(reference: Kernel, promise: Promise, constant: int, make: Make) -> list[Difference]:
@@ -437,7 +494,14 @@ def _weaker_of_argument(
     return [make(rule, promise.op, op, *words, part="assumption", status=status)]
 
 
-def _weaker(generated: Kernel, promise: Promise, facts: Facts, make: Make) -> list[Difference]:
+def _weaker(
+    generated: Kernel,
+    reference: Kernel,
+    promise: Promise,
+    facts: Facts,
+    make: Make,
+    show: Callable[[Term], str],
+) -> list[Difference]:
     terms = generated.terms
     assumption = promise.assumption
     if type(assumption).__name__ == "Bounded":
@@ -483,6 +547,7 @@ def _weaker(generated: Kernel, promise: Promise, facts: Facts, make: Make) -> li
             f"div_by<{known}>" if known > 1 else "no promise",
             part="assumption",
             status="DIFFERS" if known > 1 else "MISSING",
+            detail=_about(reference, promise, show),
         )
     ]
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DETAILS: Mapping[str, Detail] = {
     "missing": Detail(
         impact="hint",
-        message="lacks the reference's promise {expected}",
+        message="lacks the reference's promise {expected}{of}",
         effect="cost only: narrower accesses, or no TMA",
         fix="promise {expected} where the reference does",
         fixes={
@@ -42,7 +42,7 @@ DETAILS: Mapping[str, Detail] = {
     ),
     "stronger": Detail(
         impact="assume",
-        message="promises {actual}; the reference has {expected}",
+        message="promises {actual}{of}; the reference has {expected}",
         effect="undefined behaviour where the promise is false: misaligned accesses, wrong masks",
         fix="promise no more than {expected}{at}",
         fixes={
@@ -52,7 +52,7 @@ DETAILS: Mapping[str, Detail] = {
     ),
     "weaker": Detail(
         impact="hint",
-        message="promises {actual}; the reference has {expected}",
+        message="promises {actual}{of}; the reference has {expected}",
         effect="cost only: narrower accesses, or no TMA",
         fix="promise {expected}{at}, if the host guarantees it",
     ),
@@ -66,8 +66,25 @@ DROPPED = DETAILS["stronger"]._replace(
     },
 )
 
+FALSE = DETAILS["stronger"]._replace(
+    fix="drop the promise{at}",
+    fixes={"cutile-rust": "remove the `assume_div_by`{at}, or compile with `max_divisibility(..)`"},
+)
+
+STATED = DETAILS["stronger"]._replace(
+    fix="the front end states it for the argument{at}: no line of the kernel does; give it dynamic extents",
+    fixes={
+        "cutile-rust": "no line of the kernel states it: the front end does, for the argument{at}; "
+        "compile with `max_divisibility(..)`, or make the extents of its tensor dynamic",
+    },
+)
+
 
 def judge(difference: Difference) -> Detail | None:
-    """A promise where the reference makes none."""
+    """A promise that the front end makes by itself, or where the reference makes none."""
+    if difference.detail.get("stated") and difference.rule.endswith("/stronger"):
+        return STATED
     dropped = difference.expected.startswith("no ") and difference.rule.endswith("/stronger")
-    return DROPPED if dropped else None
+    if not dropped:
+        return None
+    return FALSE if difference.note.startswith("false here") else DROPPED

@@ -166,6 +166,7 @@ def _values(difference: Difference) -> _Values:
         entry=site.entry if site else "?",
         part=_part(difference),
         at=_place(difference.generated),
+        of="",
     )
     values.update(difference.detail)
     return values

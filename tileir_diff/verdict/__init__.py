@@ -33,6 +33,9 @@ EXIT_STATUS = {PASS: 0, PASS_WITH_NOTES: 0, FAIL_FIXABLE: 1, FAIL_COMPILER_BUG: 
 SEVERITIES = ("critical", "warn", "info")
 """From worst to harmless, the order of a report."""
 
+ROUNDING = ("ulp", "precision")
+"""Impacts that change digits alone: never the cause of another finding."""
+
 FAIL_ON = ("hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
 """Impacts that `--fail-on` takes: that one and all above are critical."""
 
@@ -76,7 +79,8 @@ class Judgement(NamedTuple):
     owner: str | None
     why: str
     findings: list[Judged]
-    """Those that count, by severity; within one severity as the comparison gave them, root causes first."""
+    """Those that count, by severity; within one severity as the comparison gave them, root causes first,
+    and last what only rounds otherwise."""
     waived: list[Judged]
     ignored: list[Judged]
     """Those that `--select` or `--ignore` took out."""
@@ -110,7 +114,7 @@ def judge(
             waived.append(judged)
         else:
             counted.append(judged)
-    counted.sort(key=lambda each: SEVERITIES.index(each.severity))
+    counted.sort(key=lambda each: (SEVERITIES.index(each.severity), each.finding.impact in ROUNDING))
     notices = waivers.notices(entries)
     notes = [  # those for the host first
         _count(obligations, "condition on the host", "conditions on the host"),

@@ -297,16 +297,16 @@ def _refuted(kernel: Kernel, promise: Promise, term: Term, scale: int) -> str:
     for leaf in sorted(terms.symbols[term]):
         if terms.kind[leaf] not in ("block", "lane"):
             continue
-        axis = terms.attr[leaf][0]
-        shape: Any = terms.attr[leaf]
-        blocks: int | None = kernel.grid[axis] if terms.kind[leaf] == "block" else shape[1]
+        axis: int = terms.attr[leaf][0]
+        is_block = terms.kind[leaf] == "block"
+        blocks = kernel.grid[axis] if is_block else int(terms.attr[leaf][1])
         if blocks is None or blocks < 2:
             continue
         first, second = (terms.subst(term, {leaf: terms.const(at)}) for at in (0, 1))
         step = terms.value(terms.sub(second, first))
         if step is None or step * scale % promise.assumption.divisor == 0:
             continue
-        name = f"block.{'xyz'[axis]}" if terms.kind[leaf] == "block" else "a lane"
+        name = f"block.{'xyz'[axis]}" if is_block else "a lane"
         unit = "bytes" if element_bytes(promise.op.one("value")) or promise.of_view else ""
         return f"false here: from {name} = 0 to 1 the value grows by {abs(step) * scale} {unit}".rstrip()
     return ""

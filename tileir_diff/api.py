@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tileir_diff.lowering.assembler import Assembler
     from tileir_diff.lowering.evidence import Lowering, LoweringEvidence
     from tileir_diff.match.model import Comparison
+    from tileir_diff.match.proofs import Prover
     from tileir_diff.report.model import Report
     from tileir_diff.report.result import Result
     from tileir_diff.rules.model import Finding
@@ -89,6 +90,7 @@ def diff(
     lower: str | Iterable[str] = (),
     cache: bool = True,
     execute: bool | Execution = False,
+    prove: float | None = None,
 ) -> Report:
     """Compares a generated kernel with its reference.
 
@@ -105,6 +107,7 @@ def diff(
     assembler says is kept.
     `execute` runs both sides on inputs that are made for them (needs torch): True, or an `Execution` with
     the number of runs, the seed, the seconds and the folder for inputs that show a difference.
+    `prove` asks z3, for so many seconds a question, about integers that the normal form cannot settle.
 
     Raises InputError for input that cannot be read or does not parse, and for options that make no sense.
     """
@@ -113,7 +116,7 @@ def diff(
     facts = launch if isinstance(launch, Launch) else _parsed(launch)
     mapping = args if args is None or isinstance(args, ArgumentMap) else read_argument_map(os.fspath(args))
     options = Options(
-        compare=CompareOptions(facts, mapping, entry, frozenset(disabled_equivalences)),
+        compare=CompareOptions(facts, mapping, entry, frozenset(disabled_equivalences), prover(prove)),
         policy=make_policy(fail_on, strict, prefixes(select), prefixes(ignore), _waivers(waivers), today),
         reference_front_end=parse_front_end(front_ends[0]) if front_ends[0] else None,
         generated_front_end=parse_front_end(front_ends[1]) if front_ends[1] else None,
@@ -229,6 +232,20 @@ def op_graph(source: str | os.PathLike[str] | ModuleOp, *, entry: str | None = N
         wanted = f"no entry '@{entry}'" if entry is not None else "several kernels in it, name one"
         raise InputError(f"{wanted}; there are {known}", dump.path)
     return build(chosen[0])
+
+
+def prover(seconds: float | None) -> Prover | None:
+    """What asks z3, for so many seconds a question; None for None.
+
+    Raises InputError where z3 is not installed, and for seconds that are not positive.
+    """
+    if seconds is None:
+        return None
+    if not seconds > 0:
+        raise InputError(f"{seconds:g} s is no time for a question", "--prove")
+    from tileir_diff.equivalence.symbolic.prove import prove
+
+    return lambda attempt, names: prove(attempt, names, seconds)
 
 
 def make_policy(

@@ -81,7 +81,7 @@ def test_a_plain_diff_loads_nothing_heavy() -> None:
     done = run("kernels/softmax/py.mlir", "kernels/softmax/rs.mlir", PYTHONPROFILEIMPORTTIME="1")
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "tileir_diff.api" in loaded
-    heavy = {"pydantic", "networkx", "rich", "torch", "xdsl.irdl", "xdsl.dialects.builtin", "tomllib"}
+    heavy = {"pydantic", "networkx", "rich", "torch", "z3", "xdsl.irdl", "xdsl.dialects.builtin", "tomllib"}
     assert loaded & heavy == set()
 
 

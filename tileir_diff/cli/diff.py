@@ -82,6 +82,10 @@ def comparison_options(command: F) -> F:
             "--seed", type=click.IntRange(0), default=0, show_default=True, help="With --exec: of the inputs."
         ),
         click.option(
+            "--prove", type=float, is_flag=False, flag_value=5.0, metavar="SECONDS",
+            help="Ask z3 about integers that are not shown to be equal, for so long a question; default 5.",
+        ),
+        click.option(
             "--select", multiple=True, metavar="RULE", shell_complete=completion.rules,
             help="Only rules with this prefix.",
         ),
@@ -329,7 +333,7 @@ def _shown(path: str) -> str:
 
 def options_of(given: dict[str, Any]) -> Options:
     """Command line over settings file over defaults."""
-    from tileir_diff.api import Options, make_policy
+    from tileir_diff.api import Options, make_policy, prover
     from tileir_diff.cli.names import check_equivalences, check_launch, check_selection
     from tileir_diff.match.launch import parse_launch, read_argument_map
     from tileir_diff.match.model import CompareOptions, Execution
@@ -351,6 +355,7 @@ def options_of(given: dict[str, Any]) -> Options:
             args=read_argument_map(given["args_file"]) if given["args_file"] else None,
             entry=given["entry"],
             disabled_equivalences=frozenset(given["disabled"]),
+            prover=prover(given["prove"]),
         ),
         policy=make_policy(
             given["fail_on"] or config.fail_on or "edge",

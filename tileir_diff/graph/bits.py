@@ -106,19 +106,20 @@ def exti(ev: Evaluator, op: TileOp) -> None:
         ev.set(op, terms.scale(terms.b2i(term), -1 if signed else 1))
         return
     if not signed and not terms.nonneg(term):
-        value = terms.value(term)
-        if value is not None:
-            ev.set(op, terms.const(value & ((1 << bits) - 1)))
-        else:
-            ev.set(op, _unsigned(terms, term, bits))
+        ev.set(op, unsigned(terms, term, bits))
         return
-    if not fits(terms, term, bits):
+    if not terms.exact and not fits(terms, term, bits):
         ev.kernel.assume(f"index arithmetic in i{bits} does not wrap before it is widened")
     ev.set(op, term)
 
 
-def _unsigned(terms: Terms, term: Term, bits: int) -> Term:
+def unsigned(terms: Terms, term: Term, bits: int) -> Term:
     """The pattern of a signed number as an unsigned one."""
+    value = terms.value(term)
+    if value is not None:
+        return terms.const(value & ((1 << bits) - 1))
+    if terms.nonneg(term):
+        return term
     atom = terms.single(term)
     if atom is not None and terms.kind[atom] == "wrap" and terms.attr[atom] == (bits,):
         low, high = terms.range(terms.args[atom][0])
@@ -138,6 +139,9 @@ def trunci(ev: Evaluator, op: TileOp) -> None:
     bits = element_bits(op.results[0])
     if fits(terms, term, bits):
         ev.set(op, term)
+        return
+    if terms.exact:
+        ev.set(op, terms.wrap(bits, term))
         return
     narrowed = op.get("overflow") in ("nsw", "nw") or (bits == 32 and taken_to_fit(ev, term, bits))
     if narrowed and terms.value(term) is None:

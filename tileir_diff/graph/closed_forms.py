@@ -52,10 +52,16 @@ def _form(ev: Evaluator, loop: Loop, carry: Carry, inside: frozenset[Term]) -> T
         own = terms.args[own][0]
     if sort_of(carry.value) != "int" or own != carry.leaf:
         return None
-    step = terms.sub(carry.next, current)
+    onward, bits = carry.next, None
+    wrapped = terms.single(onward)
+    if wrapped is not None and terms.kind[wrapped] == "wrap":
+        # adding modulo 2^bits again and again is multiplying modulo 2^bits
+        (bits,), (onward,) = terms.attr[wrapped], terms.args[wrapped]
+    step = terms.sub(onward, current)
     if terms.symbols[step] & inside:
         return None
-    return terms.add(carry.init, terms.mul(step, terms.atom(loop.iteration)))
+    form = terms.add(carry.init, terms.mul(step, terms.atom(loop.iteration)))
+    return form if bits is None else terms.wrap(bits, form)
 
 
 def _count(terms: Terms, body: Body, exit_: Term) -> None:

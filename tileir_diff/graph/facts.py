@@ -36,6 +36,8 @@ def learn_ranges(terms: Terms, ops: Iterable[TileOp], params: Mapping[SSAValue, 
     for param in params:
         if is_integer(param):
             narrow(param, signed_range(element_bits(param)))
+    if terms.exact:
+        return
     for op in ops:
         if _is_conditional(op):
             continue

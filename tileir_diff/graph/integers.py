@@ -87,6 +87,8 @@ def in_width(ev: Evaluator, term: Term, bits: int, overflow: str | None = None) 
 def taken_to_fit(ev: Evaluator, term: Term, bits: int) -> bool:
     """Whether a term is taken to fit a width: index arithmetic that the launch keeps in it."""
     terms = ev.terms
+    if terms.exact:
+        return False
     return terms.value(term) is None and index_like(terms, term) and not _leaves(ev, term, bits)
 
 
@@ -254,6 +256,9 @@ def _take_as_positive(ev: Evaluator, op: TileOp, divisor: Term) -> None:
     Not where the division is only reached if it is: that says nothing of it elsewhere.
     """
     terms = ev.terms
+    if terms.exact:
+        ev.kernel.divisions.append((op, divisor, terms.conjunction((ev.guard, ev.live))))
+        return
     if not is_used(op):
         return
     if terms.value(divisor) is None and not terms.positive(divisor) and index_like(terms, divisor):
@@ -333,6 +338,8 @@ def cmpi(ev: Evaluator, op: TileOp) -> None:
 def _say_what_does_not_wrap(ev: Evaluator, bits: int, lhs: Term, rhs: Term, *, settled: bool) -> None:
     """``x + 1 > x``, and ``x * x >= 0``, hold as long as nothing wraps."""
     terms = ev.terms
+    if terms.exact:
+        return
     common = {mono for mono, _ in terms.items(lhs)} & {mono for mono, _ in terms.items(rhs)} - {()}
     if (common or settled) and not (fits(terms, lhs, bits) and fits(terms, rhs, bits)):
         ev.kernel.assume(f"index arithmetic in i{bits} does not wrap before it is compared")

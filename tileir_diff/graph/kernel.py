@@ -197,18 +197,26 @@ class Promise:
 
     argument   index of the entry parameter when the value is one
     of_view    the value is a tensor view; ``term`` is, or holds, its base pointer
+    guard      the condition under which it is reached, within the body of the innermost loop and around it
     """
 
-    __slots__ = ("argument", "assumption", "loops", "of_view", "op", "term")
+    __slots__ = ("argument", "assumption", "guard", "loops", "of_view", "op", "term")
 
     def __init__(
-        self, op: TileOp, term: Any, assumption: Any, argument: int | None, loops: tuple[Loop, ...]
+        self,
+        op: TileOp,
+        term: Any,
+        assumption: Any,
+        argument: int | None,
+        loops: tuple[Loop, ...],
+        guard: Term,
     ) -> None:
         self.op = op
         self.term = term
         self.assumption = assumption
         self.argument = argument
         self.loops = loops
+        self.guard = guard
         self.of_view = False
 
 
@@ -221,6 +229,7 @@ class Kernel:
     not_modelled    ops that equal only themselves
     loop_results    by the colour in a ``loop_result`` term: the loop and the result's index
     merges          tokens that may be one of several, as negative numbers in ``Effect.after``
+    divisions       of exact integers: each division with its divisor and the condition under which it is done
     tested          what holds only as divisors are taken as positive, each with the op that tests it
     ops             all ops of the entry, itself included, in order
     promised        checks of bounds that accesses promise to hold, as ``graph.views`` names them
@@ -230,6 +239,7 @@ class Kernel:
     __slots__ = (
         "arguments",
         "assumptions",
+        "divisions",
         "effects",
         "entry",
         "grid",
@@ -262,6 +272,7 @@ class Kernel:
         self.promised: set[object] = set()
         self.assumptions: dict[str, None] = {}
         self.not_modelled: list[TileOp] = []
+        self.divisions: list[tuple[TileOp, Term, Term]] = []
         self.ops: tuple[TileOp, ...] = tuple(ops_within(entry))
         self.roles: dict[int, tuple[int, str, int]] | None = None
         self.loop_results: dict[Term, tuple[Loop, int]] = terms.loop_results[side]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import Token
 from tileir_diff.graph import closed_forms, colours
+from tileir_diff.graph.bits import unsigned
 from tileir_diff.graph.carries import Body, Exit, own_lanes, substitute_carries
 from tileir_diff.graph.kernel import Carry, Loop
 from tileir_diff.graph.orders import Merge, Way
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
 def for_(ev: Evaluator, op: TileOp) -> None:
     terms = ev.terms
     lower, upper, step = (ev.operand(op, name) for name in ("lower", "upper", "step"))
-    if op.get("unsigned_cmp") and not (terms.nonneg(lower) and terms.nonneg(upper)):
-        ev.kernel.assume(f"line {op.span.line}: unsigned loop bounds are taken as non-negative")
+    if op.get("unsigned_cmp"):
+        if terms.exact:
+            lower, upper = (unsigned(terms, bound, element_bits(op.operands[0])) for bound in (lower, upper))
+        elif not (terms.nonneg(lower) and terms.nonneg(upper)):
+            ev.kernel.assume(f"line {op.span.line}: unsigned loop bounds are taken as non-negative")
     trip = closed_forms.trip_count(terms, terms.sub(upper, lower), step)
     _, high = terms.range(trip)
     inits = [ev.env[value] for value in op.group("inits")]
@@ -46,7 +50,10 @@ def for_(ev: Evaluator, op: TileOp) -> None:
         return
     loop = _open(ev, op, lower, step, trip)
     loop.upper = upper
-    ev.env[block.args[0]] = terms.add(lower, terms.mul(step, terms.atom(loop.iteration)))
+    index = terms.add(lower, terms.mul(step, terms.atom(loop.iteration)))
+    if terms.exact and op.get("unsigned_cmp"):
+        index = terms.wrap(element_bits(op.operands[0]), index)
+    ev.env[block.args[0]] = index
     _run(ev, op, loop, block.args[1:], inits)
 
 

@@ -59,7 +59,8 @@ def assume(ev: Evaluator, op: TileOp) -> None:
     root = root_of(value)
     argument = next((index for index, param in enumerate(ev.params) if param is root), None)
     assumption = op.get("assumption")
-    ev.kernel.promises.append(Promise(op, term, assumption, argument, ev.loops))
+    guard = ev.terms.conjunction((ev.guard, ev.live))
+    ev.kernel.promises.append(Promise(op, term, assumption, argument, ev.loops, guard))
     if isinstance(term, int) and isinstance(assumption, Bounded):
         _narrow(ev, term, assumption)
     ev.env[op.results[0]] = term
@@ -68,7 +69,7 @@ def assume(ev: Evaluator, op: TileOp) -> None:
 def _narrow(ev: Evaluator, term: Term, promise: Bounded) -> None:
     terms = ev.terms
     leaf = terms.single(term)
-    if leaf is None or terms.kind[leaf] in BOUNDED_ELSEWHERE:
+    if terms.exact or leaf is None or terms.kind[leaf] in BOUNDED_ELSEWHERE:
         return
     known = terms.range(leaf)
     narrowed = meet(known, (promise.lower, promise.upper))

@@ -31,13 +31,15 @@ class Terms(Predicates):
     """The store. Every constructor returns the id of the term in normal form.
 
     disabled    equivalences of floats that are switched off
+    exact       integers wrap as the types say: nothing is taken for granted, nor learnt from promises
     evaluating  the side and op now being evaluated
     used        by side: the equivalences that were used, each with the first op
     """
 
-    def __init__(self, disabled: frozenset[str] = frozenset()) -> None:
+    def __init__(self, disabled: frozenset[str] = frozenset(), *, exact: bool = False) -> None:
         super().__init__()
         self.disabled = disabled
+        self.exact = exact
         self.evaluating: tuple[int, Any] | None = None
         self.used: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tileir_diff.dialect.types import GatherScatterView, StridedView
 from tileir_diff.graph.carries import depth_iteration
 from tileir_diff.graph.shapes import relane
-from tileir_diff.graph.values import View, tensor_dim
+from tileir_diff.graph.values import View, element_bits, tensor_dim
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,13 +59,18 @@ def get_index_space_shape(ev: Evaluator, op: TileOp) -> None:
     kind: Any = view.type
     for dim in range(len(op.results)):
         size = view.shape[tensor_dim(kind, dim)]
-        ev.set(op, ev.terms.ceildiv(size, ev.terms.const(_step(kind, dim))), dim)
+        ev.set(op, _as_result(ev, op, dim, ev.terms.ceildiv(size, ev.terms.const(_step(kind, dim)))), dim)
 
 
 def get_tensor_shape(ev: Evaluator, op: TileOp) -> None:
     view: View = ev.env[op.operands[0]]
     for dim in range(len(op.results)):
-        ev.set(op, view.shape[dim], dim)
+        ev.set(op, _as_result(ev, op, dim, view.shape[dim]), dim)
+
+
+def _as_result(ev: Evaluator, op: TileOp, dim: int, size: Term) -> Term:
+    """A size in the width that the op gives it; it is taken to fit where nothing need be exact."""
+    return ev.terms.wrap(element_bits(op.results[dim]), size) if ev.terms.exact else size
 
 
 def _is_sparse(kind: TileView, dim: int) -> bool:

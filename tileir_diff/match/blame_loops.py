@@ -52,7 +52,7 @@ def pair_loops(
     blame.paired.add((ref.uid, gen.uid))
     blame.renamed[gen.iteration] = blame.terms.atom(ref.iteration)
     found = [] if _one_over_tiles(blame, ref, gen) else bounds(blame, ref, gen, depth)
-    pairs = _match_carries(blame, ref, gen, first)
+    pairs = match_carries(blame, ref, gen, first)
     for x, y in pairs:
         blame.renamed[y.leaf] = x.leaf
     blame.memo.clear()
@@ -172,8 +172,8 @@ def _from_data(blame: Blame, term: Term) -> bool:
     return False
 
 
-def _match_carries(
-    blame: Blame, ref: Loop, gen: Loop, first: tuple[int, int] | None
+def match_carries(
+    blame: Blame, ref: Loop, gen: Loop, first: tuple[int, int] | None = None
 ) -> list[tuple[Carry, Carry]]:
     """Carried values that are each other's: by what they are, else by start, type and position."""
     left = [carry for carry in ref.carries if carry.leaf not in ref.closed]

@@ -65,9 +65,9 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     launch = options.launch
     terms = Terms(options.disabled_equivalences)
     if launch is None:
-        return explain(search(terms, ref_entry, gen_entry, options))
+        return explain(search(terms, ref_entry, gen_entry, options), options.prover)
     if not applies(launch, ref_entry, gen_entry):
-        result = explain(search(terms, ref_entry, gen_entry, options._replace(launch=None)))
+        result = explain(search(terms, ref_entry, gen_entry, options._replace(launch=None)), options.prover)
         result.assumptions.append(f"@{symbol(ref_entry)}: the launch is not one of it, and was not used")
         return result
     launch = by_position(launch, ref_entry, gen_entry)
@@ -76,12 +76,12 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
         shared = options._replace(launch=shared_facts(ref_entry, gen_entry, options, launch))
         sides = enumerate((launch.reference, launch.generated))
         given = frozenset((at, int(index)) for at, side in sides for index in side.named)
-        result = explain(search(terms, ref_entry, gen_entry, shared), given)
+        result = explain(search(terms, ref_entry, gen_entry, shared), options.prover, given)
         result.assumptions.append(f"the launch facts given hold: {launch.source}")
         return result
     grids = launch.reference.grid, launch.generated.grid
     attempt = evaluate(terms, ref_entry, gen_entry, binding, *grids)
-    result = explain(attempt)
+    result = explain(attempt, options.prover)
     result.differences.extend(grid_sizes(attempt, *grids))
     at_launch = {"launch": True}
     result.differences = [replace(each, detail={**each.detail, **at_launch}) for each in result.differences]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.effects import EffectPair
+    from tileir_diff.match.proofs import Answers, Prover
     from tileir_diff.match.search import Attempt
 
 LONE_RULES = {
@@ -67,13 +68,26 @@ class EntryResult:
     matched: Matched | None = None
 
 
-def explain(attempt: Attempt, given: frozenset[tuple[int, int]] = frozenset()) -> EntryResult:
+def explain(
+    attempt: Attempt,
+    prover: Prover | None = None,
+    given: frozenset[tuple[int, int]] = frozenset(),
+) -> EntryResult:
     """Root causes first; then orders, families, hints and promises, which values do not show.
 
     ``given``: side and position of the arguments whose values the user has stated.
     """
     reference, generated = attempt.reference, attempt.generated
     names = _names(attempt)
+    answers: Answers = [] if prover is None else prover(attempt, names)
+    settled: list[Difference] = []
+    taken_for_granted: list[str] = []
+    if answers:
+        from tileir_diff.match.proofs import remarks, settle
+
+        taken_for_granted = remarks(answers)
+        answers = [(pair, answer) for pair, answer in answers if not pair.equal]
+        settled = settle(attempt, names, answers)
     blame = Blame(reference, generated, names)
     result = EntryResult(arguments=arguments.argument_pairs(reference, generated, attempt.binding))
     _oblige_host(blame, attempt, result)
@@ -97,8 +111,13 @@ def explain(attempt: Attempt, given: frozenset[tuple[int, int]] = frozenset()) -
         reference, generated, blame.make, specialises, blame.settled, partner, blame.show
     )
     tests, untested = divisor_tests(blame, attempt)
-    result.differences = first_of([*found, *tests, *promises])
+    result.differences = first_of([*found, *tests, *promises, *settled])
     result.obligations.extend(untested)
+    if answers:
+        from tileir_diff.match.proofs import host_conditions, with_evidence
+
+        result.differences = with_evidence(result.differences, answers)
+        result.obligations.extend(x for x in host_conditions(answers) if x not in result.obligations)
     result.obligations.extend(_bound_constants(attempt, names, given))
     result.obligations.extend(contradictions(reference, generated, attempt.binding))
     result.obligations.extend(_unsigned_bounds(blame, attempt))
@@ -110,6 +129,7 @@ def explain(attempt: Attempt, given: frozenset[tuple[int, int]] = frozenset()) -
         tuple(_ops(pair) for pair in (*attempt.match.loads, *attempt.match.pairs)),
         dict(attempt.binding.partner),
     )
+    result.assumptions.extend(taken_for_granted)
     return result
 
 

@@ -31,7 +31,7 @@ def load_bounds(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]
 
     ``oblige`` is told the conditions on block indices alone, which are the launch's business.
     """
-    return _beyond(blame, attempt, attempt.match.loads, oblige)
+    return beyond(blame, attempt, attempt.match.loads, oblige)
 
 
 def read_again(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]) -> list[Difference]:
@@ -51,7 +51,7 @@ def read_again(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object])
         together = terms.disjunction(pair.reference.condition for pair in pairs)
         if all(_lost(terms, pair) for pair in pairs) and not terms.implies(guards, together):
             again.extend(pairs[:1])
-    return _beyond(blame, attempt, again, oblige)
+    return beyond(blame, attempt, again, oblige)
 
 
 def elsewhere(blame: Blame, attempt: Attempt) -> list[Difference]:
@@ -116,9 +116,10 @@ def _place(terms: Terms, memory: Term) -> tuple[object, Term]:
     return terms.attr[memory], terms.subst(pointer, lanes)
 
 
-def _beyond(
+def beyond(
     blame: Blame, attempt: Attempt, loads: list[EffectPair], oblige: Callable[[Term], object]
 ) -> list[Difference]:
+    """As ``load_bounds``, for some loads."""
     accepted = frozenset(atom for pair in attempt.match.pairs for atom in pair.obligations)
     found: list[Difference] = []
     for pair in loads:

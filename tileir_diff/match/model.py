@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the dialect is heavy to import, and these records only carr
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.match.launch import ArgumentMap, Launch
+    from tileir_diff.match.proofs import Prover
 
 
 class Site(NamedTuple):
@@ -146,3 +147,5 @@ class CompareOptions(NamedTuple):
     """Compare only this entry (symbol of either side)."""
     disabled_equivalences: frozenset[str] = frozenset()
     """Equivalences that count as differences: `--no-equivalence NAME`."""
+    prover: Prover | None = None
+    """Says what it can about effects that the normal form does not show to be equal: `--prove`."""

@@ -1,0 +1,328 @@
+"""What z3 settles where the normal form does not, under which facts, and what it leaves."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.equivalence.symbolic.support import (
+    B,
+    N,
+    P,
+    assert_open,
+    assert_proven,
+    assert_refuted,
+    compared,
+    entry,
+    proven,
+    store_at,
+    store_if,
+)
+
+SIZE = f"%N = assume bounded<0, ?>, %n : {N}\n"
+SMALL = f"%N = assume bounded<0, 2147483520>, %n : {N}\n"
+
+
+# ---- one value ---------------------------------------------------------------------------------------
+
+ADDED = f"%u = addi %N, %i127 : {N}\n%s = divi %u, %i128 signed : {N}"
+CEILING = f"%s = divi %N, %i128 signed rounding<positive_inf> : {N}"
+
+
+def test_ceiling_division_spelled_out_names_the_range_that_it_needs() -> None:
+    report = compared(store_at(SMALL + ADDED), store_at(SMALL + CEILING))
+    assert report.ok
+    (line,) = [line for line in report.assumptions if "proven" in line]
+    assert "0 <= " in line
+    assert "<= 2147483520 (assume" in line
+    assert "fits" not in line
+
+
+def test_ceiling_division_without_an_upper_bound_rests_on_a_sum_that_does_not_wrap() -> None:
+    report = compared(store_at(SIZE + ADDED), store_at(SIZE + CEILING))
+    (line,) = [line for line in report.assumptions if "proven" in line]
+    assert "+ 127 fits i32" in line
+
+
+def test_ceiling_division_of_a_negative_number_differs() -> None:
+    assert_refuted(*(store_at(body.replace("%N", "%n")) for body in (ADDED, CEILING)), "=-")
+
+
+ROUND_UP = f"%u = addi %N, %i127 : {N}\n%k = constant <i32: -128> : {N}\n%s = andi %u, %k : {N}"
+TILES = f"%c = divi %N, %i128 signed rounding<positive_inf> : {N}\n%s = muli %c, %i128 : {N}"
+
+
+def test_rounding_up_by_a_mask_of_bits() -> None:
+    assert_proven(store_at(SIZE + ROUND_UP), store_at(SIZE + TILES))
+
+
+def test_rounding_up_to_another_multiple() -> None:
+    wrong = ROUND_UP.replace("-128", "-64")
+    assert_refuted(store_at(SIZE + wrong), store_at(SIZE + TILES), "element 64, generated element 0")
+
+
+FLOOR = f"%s = divi %n, %i128 signed rounding<negative_inf> : {N}"
+SPELLED = f"""
+%r = remi %n, %i128 signed : {N}
+%g = cmpi less_than %r, %i0, signed : {N} -> {B}
+%u = divi %n, %i128 signed : {N}
+%d = exti %g unsigned : {B} -> {N}
+%s = subi %u, %d : {N}
+"""
+
+
+def test_floor_division_spelled_with_a_remainder() -> None:
+    report = compared(store_at(FLOOR), store_at(SPELLED))
+    assert report.ok
+
+
+def test_floor_division_against_division_towards_zero() -> None:
+    plain = f"%s = divi %n, %i128 signed : {N}"
+    assert_refuted(store_at(FLOOR), store_at(plain), "reference element -1, generated element 0")
+
+
+def test_an_or_that_is_a_sum() -> None:
+    scaled = f"%u = muli %n, %i128 : {N}\n"
+    either = store_at(f"{scaled}%s = ori %u, %i127 : {N}"), store_at(f"{scaled}%s = addi %u, %i127 : {N}")
+    assert_proven(*either)
+
+
+def test_an_or_that_is_no_sum() -> None:
+    scaled = f"%u = muli %n, %i1 : {N}\n"
+    assert_refuted(
+        store_at(f"{scaled}%s = ori %u, %i127 : {N}"), store_at(f"{scaled}%s = addi %u, %i127 : {N}")
+    )
+
+
+# ---- width -------------------------------------------------------------------------------------------
+
+NARROW = f"%u = muli %N, %i128 : {N}\n%s = exti %u signed : {N} -> tile<i64>"
+WIDE = f"""
+%e = exti %N signed : {N} -> tile<i64>
+%k = constant <i64: 128> : tile<i64>
+%s = muli %e, %k : tile<i64>
+"""
+
+
+def test_offsets_of_other_width_are_equal_under_a_size() -> None:
+    fact = f"%N = assume bounded<0, 16777215>, %n : {N}\n"
+    report = compared(store_at(fact + NARROW, "i64"), store_at(fact + WIDE, "i64"))
+    assert any("<= 16777215 (assume" in line and "fits" not in line for line in report.assumptions)
+
+
+def test_offsets_of_other_width_without_a_size_rest_on_no_wrapping() -> None:
+    report = compared(store_at(SIZE + NARROW, "i64"), store_at(SIZE + WIDE, "i64"))
+    assert any("128*" in line and "fits i32" in line for line in report.assumptions)
+
+
+def test_a_product_that_is_meant_to_wrap_is_not_taken_to_fit() -> None:
+    """A hash wraps, so that a wider one is another."""
+    narrow = f"""%h = constant <i32: 1664525> : {N}
+%u = muli %n, %h : {N}
+%s = exti %u signed : {N} -> tile<i64>"""
+    wide = f"""%e = exti %n signed : {N} -> tile<i64>
+%k = constant <i64: 1664525> : tile<i64>
+%s = muli %e, %k : tile<i64>"""
+    assert_refuted(store_at(narrow, "i64"), store_at(wide, "i64"))
+
+
+# ---- conditions --------------------------------------------------------------------------------------
+
+UNSIGNED = f"%c = cmpi less_than %n, %M, unsigned : {N} -> {B}"
+BOTH = f"""
+%c1 = cmpi less_than %n, %M, signed : {N} -> {B}
+%c2 = cmpi greater_than_or_equal %n, %i0, signed : {N} -> {B}
+%c = andi %c1, %c2 : {B}
+"""
+
+
+def test_an_unsigned_comparison_is_two_signed_ones_under_a_promise() -> None:
+    fact = f"%M = assume bounded<0, ?>, %m : {N}\n"
+    assert_proven(store_if(fact + UNSIGNED), store_if(fact + BOTH), "reference: 0 <= ", "(assume, line 11)")
+
+
+def test_without_the_promise_it_is_not() -> None:
+    bodies = (body.replace("%M", "%m") for body in (UNSIGNED, BOTH))
+    assert_refuted(*map(store_if, bodies), "reference active, generated inactive")
+
+
+def test_a_promise_in_a_branch_is_none_outside() -> None:
+    fact = f"if %x0 {{\n%M2 = assume bounded<0, ?>, %m : {N}\nyield\n}}\n"
+    head = f"%x0 = cmpi equal %x, %i1, signed : {N} -> {B}\n{fact}"
+    bodies = (head + body.replace("%M", "%m") for body in (UNSIGNED, BOTH))
+    assert_refuted(*map(store_if, bodies))
+
+
+def test_signedness_alone() -> None:
+    plain = "%c = cmpi less_than %n, %i128, {} : tile<i32> -> tile<i1>"
+    assert_refuted(
+        store_if(plain.format("unsigned")), store_if(plain.format("signed")), "inactive, generated active"
+    )
+
+
+def test_a_block_is_inside_the_grid() -> None:
+    """Without a launch: the index of a block is below the number of blocks."""
+    inside = f"%c = cmpi less_than %x, %gx, unsigned : {N} -> {B}\n"
+    doubled = f"""
+%x2 = muli %x, %x : {N}
+%g2 = muli %gx, %gx : {N}
+%l1 = cmpi less_than_or_equal %x2, %g2, signed : {N} -> {B}
+%l2 = cmpi less_than %x, %gx, signed : {N} -> {B}
+%c = andi %l2, %l2 : {B}
+"""
+    assert compared(store_if(inside), store_if(doubled)).ok
+
+
+# ---- rows ------------------------------------------------------------------------------------------------
+
+
+ROW = f"""
+%rows = assume bounded<0, ?>, %n : {N}
+%u = muli %x, %i128 : {N}
+"""
+
+
+@pytest.mark.parametrize("grid", [8, 9])
+def test_a_row_mask_is_redundant_where_the_launch_covers_exactly_the_rows(grid: int) -> None:
+    masked = f"{ROW}%c = cmpi less_than %u, %rows, signed : {N} -> {B}"
+    bare = f"{ROW}%c = constant <i1: true> : {B}"
+    modules = store_if(masked), store_if(bare)
+    report = compared(*modules, launch=f"grid.x={grid}")
+    assert not report.ok  # the number of rows is not known
+
+
+# ---- what is left --------------------------------------------------------------------------------------
+
+
+def test_a_loaded_value_is_no_counterexample() -> None:
+    load = f"%v, %vt = load_ptr_tko weak %q token=%t : tile<ptr<i32>> -> {N}, token\n"
+    reference = store_at(f"{load}%s = divi %v, %i128 signed : {N}")
+    generated = store_at(f"{load}%s = divi %v, %i128 signed rounding<negative_inf> : {N}")
+    assert_open(reference, generated, "depends on what is loaded")
+
+
+def test_loaded_values_are_equal_where_they_are_loaded_from_one_address() -> None:
+    def body(address: str) -> str:
+        return f"""{address}
+%r = offset %q, %e : tile<ptr<i32>>, {N} -> tile<ptr<i32>>
+%s, %vt = load_ptr_tko weak %r token=%t : tile<ptr<i32>> -> {N}, token"""
+
+    scaled = f"%u = muli %n, %i128 : {N}\n"
+    assert_proven(
+        store_at(body(f"{scaled}%e = ori %u, %i127 : {N}")),
+        store_at(body(f"{scaled}%e = addi %u, %i127 : {N}")),
+    )
+
+
+@pytest.mark.parametrize(("divisor", "equal"), [("%m", False), ("%i128", True)])
+def test_a_division_that_only_the_generated_side_makes(divisor: str, equal: bool) -> None:
+    """`n / m * m + n % m` is `n`, and undefined where m is 0."""
+    divided = f"""
+%d = divi %n, {divisor} unsigned : {N}
+%e = muli %d, {divisor} : {N}
+%r = remi %n, {divisor} unsigned : {N}
+%s = addi %e, %r : {N}
+"""
+    report = compared(store_at(f"%s = addi %n, %i0 : {N}"), store_at(divided), seconds=5)
+    assert report.ok == equal
+
+
+def test_the_time_is_limited() -> None:
+    """A product by parts of its bits, which no solver settles in a moment."""
+    product = store_at(f"%s = muli %n, %m : {N}")
+    by_bits = store_at(f"""
+%all = constant <i32: -1> : {N}
+%either = ori %n, %m : {N}
+%both = andi %n, %m : {N}
+%not_n = xori %n, %all : {N}
+%not_m = xori %m, %all : {N}
+%only_n = andi %n, %not_m : {N}
+%only_m = andi %m, %not_n : {N}
+%p1 = muli %either, %both : {N}
+%p2 = muli %only_n, %only_m : {N}
+%s = addi %p1, %p2 : {N}
+""")
+    report = compared(product, by_bits, seconds=0.1)
+    assert not report.ok
+    assert "no answer in 0.1 s" in report.findings[0].evidence
+
+
+# ---- loops -----------------------------------------------------------------------------------------------
+
+
+def loop(body: str, count: str = "%n") -> str:
+    return entry(f"""
+for %k in (%i0 to {count}, step %i1) : {N} {{
+{body}
+%p = offset %b, %s : {P}, {N} -> {P}
+%st = store_ptr_tko weak %p, %one token=%t : {P}, tile<f32> -> token
+continue
+}}""")
+
+
+def test_addresses_in_a_loop() -> None:
+    scaled = f"%u = muli %k, %i128 : {N}\n"
+    assert_proven(loop(f"{scaled}%s = ori %u, %i127 : {N}"), loop(f"{scaled}%s = addi %u, %i127 : {N}"))
+
+
+def test_an_address_that_differs_in_one_iteration() -> None:
+    third = f"%c3 = constant <i32: 3> : {N}\n"
+    wrong = f"{third}%s = mini %k, %c3 signed : {N}"
+    report = assert_refuted(loop(f"%s = addi %k, %i0 : {N}"), loop(wrong))
+    same = r"iteration=(\d+): reference element \1, generated element 3"
+    assert re.search(same, report.findings[0].evidence)
+
+
+def test_trip_counts() -> None:
+    body = f"%s = addi %k, %i0 : {N}"
+    tiles = f"%c = divi %N, %i128 signed rounding<positive_inf> : {N}\n"
+    masked = f"%u = addi %N, %i127 : {N}\n%c7 = constant <i32: 7> : {N}\n%c = shri %u, %c7 unsigned : {N}\n"
+
+    def counted(count: str) -> str:
+        return loop(body, "%c").replace("\nfor", f"\n{SMALL}{count}for")
+
+    report = compared(counted(tiles), counted(masked))
+    assert report.ok
+    wrong = masked.replace("i32: 7", "i32: 6")
+    assert_refuted(counted(tiles), counted(wrong), "runs ")
+
+
+def sums(address: str) -> str:
+    return entry(f"""
+%zero = constant <f32: 0.0> : tile<f32>
+%sum = for %k in (%i0 to %n, step %i1) : {N} iter_values(%acc = %zero) -> (tile<f32>) {{
+%u = muli %k, %i128 : {N}
+{address}
+%p = offset %a, %s : {P}, {N} -> {P}
+%v, %vt = load_ptr_tko weak %p token=%t : {P} -> tile<f32>, token
+%next = addf %acc, %v : tile<f32>
+continue %next : tile<f32>
+}}
+%st = store_ptr_tko weak %b, %sum token=%t : {P}, tile<f32> -> token""")
+
+
+def test_sums_in_a_loop_are_equal_by_induction() -> None:
+    assert_proven(sums(f"%s = ori %u, %i127 : {N}"), sums(f"%s = addi %u, %i127 : {N}"))
+
+
+def test_sums_of_other_elements_are_not() -> None:
+    report = compared(sums(f"%s = ori %u, %i127 : {N}"), sums(f"%s = addi %u, %i128 : {N}"))
+    assert not report.ok
+    assert not proven(report)
+
+
+def test_that_a_loop_exists_says_not_that_it_runs() -> None:
+    """An iteration is below the count of its loop, which is no fact about the count elsewhere."""
+    body = f"""
+for %k in (%i0 to %n, step %i1) : {N} {{
+%p = offset %a, %k : {P}, {N} -> {P}
+%st = store_ptr_tko weak %p, %one token=%t : {P}, tile<f32> -> token
+continue
+}}
+"""
+    reference, generated = (
+        body + f"%s = divi %n, %i128 signed rounding<{rounding}> : {N}"
+        for rounding in ("zero", "negative_inf")
+    )
+    assert_refuted(store_at(reference.replace("rounding<zero> ", "")), store_at(generated))

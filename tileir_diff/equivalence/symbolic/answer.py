@@ -1,0 +1,64 @@
+"""What a question about two integers can end as, and what the answer rests on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+PROVEN = "proven"
+COUNTEREXAMPLE = "counterexample"
+UNKNOWN = "unknown"
+
+
+class Fact(NamedTuple):
+    """Something that a proof used.
+
+    source   "reference" or "generated": a promise of that side, or what would be undefined there otherwise;
+             "dialect": what the dialect says of every kernel; "host": what only the host can guarantee
+    """
+
+    text: str
+    source: str
+
+    def __str__(self) -> str:
+        return self.text if self.source in ("dialect", "host") else f"{self.source}: {self.text}"
+
+
+class Answer(NamedTuple):
+    """The end of one question.
+
+    facts    proven: everything that was assumed besides the ranges that types, lanes and grids give
+    example  counterexample: the input and what both sides make of it, in one line
+    why      unknown: what stood in the way
+    """
+
+    outcome: str
+    facts: tuple[Fact, ...] = ()
+    example: str = ""
+    why: str = ""
+
+    @property
+    def proven(self) -> bool:
+        return self.outcome == PROVEN
+
+    @property
+    def refuted(self) -> bool:
+        return self.outcome == COUNTEREXAMPLE
+
+    @property
+    def host(self) -> tuple[str, ...]:
+        """What the host must guarantee for the proof to hold."""
+        return tuple(fact.text for fact in self.facts if fact.source == "host")
+
+    @property
+    def evidence(self) -> str:
+        """The answer as a sentence for a report."""
+        if self.outcome == PROVEN:
+            under = "; ".join(map(str, self.facts))
+            return f"proven equal by z3 under: {under}" if under else "proven equal by z3"
+        if self.outcome == COUNTEREXAMPLE:
+            return f"differs for: {self.example}"
+        return f"neither proven nor refuted: {self.why}"
+
+
+def unknown(why: str) -> Answer:
+    return Answer(UNKNOWN, why=why)

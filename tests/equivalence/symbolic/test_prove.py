@@ -184,7 +184,7 @@ ROW = f"""
 
 
 @pytest.mark.parametrize("grid", [8, 9])
-def test_a_row_mask_is_redundant_where_the_launch_covers_exactly_the_rows(grid: int) -> None:
+def test_a_lost_row_mask_fails_where_the_number_of_rows_is_not_known(grid: int) -> None:
     masked = f"{ROW}%c = cmpi less_than %u, %rows, signed : {N} -> {B}"
     bare = f"{ROW}%c = constant <i1: true> : {B}"
     modules = store_if(masked), store_if(bare)

@@ -8,7 +8,7 @@ RUNS := $(VENV)/.installed-run
 COMPILERS := .toolchain/.installed
 comma := ,
 
-.PHONY: setup setup-all test lint types unit demo fixtures bench docs clean
+.PHONY: setup setup-all test lint types unit random demo fixtures bench docs clean
 
 setup: $(STAMP)
 
@@ -43,6 +43,10 @@ types: setup
 
 unit: setup-all
 	$(BIN)/python -m pytest -n auto
+
+# Properties with examples that no run has seen yet.
+random: setup-all
+	$(BIN)/python -m pytest -n auto --hypothesis-profile new $(shell grep -rl hypothesis tests --include='test_*.py')
 
 # $(call show,STATUS,TITLE,ARGUMENTS): runs the command on fixtures, and fails if it exits otherwise.
 define show

@@ -10,6 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples each time, so that a run says something of the change and not of its luck;
+# `make random` looks for new ones.
+settings.register_profile("same", derandomize=True, database=None)
+settings.register_profile("new", derandomize=False, print_blob=True)
+settings.load_profile("same")
 
 ROOT = Path(__file__).parents[1]
 

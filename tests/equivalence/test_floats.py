@@ -120,6 +120,13 @@ def test_fma_rounds_once(element: str, mode: str, data: st.DataObject) -> None:
             assert all(error <= abs(Fraction(side) - exact) for side in around if math.isfinite(side))
 
 
+def test_an_inexact_product_beside_its_opposite_leaves_no_zero() -> None:
+    text = "%y = fma %a, %b, %c rounding<negative_inf> : tile<{n}xf64>"
+    lanes = {"a": [1.5, 3.0], "b": [1e-45, 2.0**-60 + 2.0**-112], "c": [-1.0, -1.0]}
+    result, _ = apply(text, "f64", **{name: ("f64", padded(row, "f64")) for name, row in lanes.items()})
+    assert result[:2].tolist() == [-1.0, -1.0]
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_fma_of_halves_rounds_once(data: st.DataObject) -> None:

@@ -6,6 +6,7 @@ Melquiond (2008): error-free products and sums, the last one but one rounded to 
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Final
 
@@ -49,7 +50,7 @@ def _fused_f64(a: Tensor, b: Tensor, c: Tensor, mode: str) -> Tensor:
     if mode != "nearest_even":
         result = directed(result, two_sum(v_high, rest)[1], mode)
         if mode == "negative_inf":
-            result = _minus_zero(result, torch.where(low == 0, high, high + 1), c)
+            result = _minus_zero(result, torch.where(low == 0, high, math.nan), c)
     plain = a * b + c
     safe = _within(a * b) & (_within(c) | (c == 0)) & _within(a) & _within(b)
     simple = (

@@ -1,48 +1,53 @@
 """The fast loop over Lark's tables takes what Lark takes, and builds the same."""
 
+import json
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lark import Token
+from lark import Token as LarkToken
+from lark import Tree
 from lark.exceptions import UnexpectedInput
 
-from tileir_diff.syntax import parser as syntax
-from tileir_diff.syntax.actions import MisplacedToken
+from tileir_diff.syntax.drive import Driver
+from tileir_diff.syntax.generate import lark
+from tileir_diff.syntax.parser import TABLES
+from tileir_diff.syntax.token import Token
 
 KERNELS = Path(__file__).parents[2] / "fixtures" / "kernels"
 DUMPS = sorted(KERNELS.glob("*/*.mlir"))
 
 
+class Trees:
+    """Actions that keep the name of the rule and what it consists of."""
+
+    def __getattr__(self, rule: str) -> Any:
+        return lambda children: [rule, *children]  # pyright: ignore[reportUnknownLambdaType, reportUnknownVariableType]
+
+
+LARK = lark()
+DRIVER = Driver(json.loads(TABLES.read_text(encoding="utf-8")), Trees())
+
+
 def plain(node: Any) -> Any:
-    """A syntax node as nested lists: tokens with their type and place, nodes with their fields."""
-    if isinstance(node, Token):
+    """A tree as nested lists, its leaves with their kind and place."""
+    if isinstance(node, (LarkToken, Token)):
         return [node.type, str(node), node.start_pos, node.end_pos]
-    if isinstance(node, (list, tuple)):
-        items: list[Any] = list(node)  # pyright: ignore[reportUnknownArgumentType]
-        return [plain(item) for item in items]
-    kind: Any = type(node)  # pyright: ignore[reportUnknownVariableType]
-    names = getattr(kind, "__slots__", None)
-    return node if names is None else [kind.__name__, [plain(getattr(node, name)) for name in names]]
+    if isinstance(node, Tree):
+        return [node.data, *map(plain, node.children)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+    return [node[0], *map(plain, node[1:])]
 
 
 def by_lark(text: str) -> Any:
-    lark, _, actions = syntax.engine()
-    actions.aliases = {}
     try:
-        return plain(lark.parse(text, start="file"))
-    except (UnexpectedInput, MisplacedToken):
+        return plain(LARK.parse(text, start="file"))
+    except UnexpectedInput:
         return None
 
 
 def by_driver(text: str) -> Any:
-    _, driver, actions = syntax.engine()
-    actions.aliases = {}
-    try:
-        parsed = driver.parse(text, "file")
-    except MisplacedToken:
-        return None
+    parsed = DRIVER.parse(text, "file")
     return None if parsed is None else plain(parsed)
 
 
@@ -51,7 +56,7 @@ def test_there_are_dumps() -> None:
 
 
 @pytest.mark.parametrize("path", DUMPS, ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_the_same_nodes(path: Path) -> None:
+def test_the_same_trees(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     expected = by_lark(text)
     assert expected is not None

@@ -9,11 +9,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from lark import Token as Leaf
-
 from tileir_diff.dialect.reading import enum_word, read_assumption, read_hints, read_named, read_value
 from tileir_diff.syntax.nodes import Group, Listing, OpNode, Pair
 from tileir_diff.syntax.source import Problem
+from tileir_diff.syntax.token import Token as Leaf
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.spec import AttributeSpec, OpSpec

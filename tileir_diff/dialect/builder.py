@@ -24,11 +24,11 @@ from tileir_diff.syntax.nodes import Group
 from tileir_diff.syntax.source import Problem
 
 if TYPE_CHECKING:
-    from lark import Token as Leaf
     from xdsl.ir import Block, SSAValue
 
     from tileir_diff.syntax.nodes import OpNode, RegionNode, SyntaxFile
     from tileir_diff.syntax.source import SourceText
+    from tileir_diff.syntax.token import Token as Leaf
 
 # Deeper nesting than any compiler prints; Python's own stack bounds what can be walked.
 NESTING: Final = 100

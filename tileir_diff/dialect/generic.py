@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lark import Token as Leaf
-
 from tileir_diff.dialect.assign import Assigned, position, read_dictionary
 from tileir_diff.dialect.reading import read_sizes
 from tileir_diff.dialect.signature import check
@@ -13,6 +11,7 @@ from tileir_diff.dialect.special import set_elements, set_identities
 from tileir_diff.dialect.types import FunctionType, TensorView
 from tileir_diff.syntax.nodes import Group
 from tileir_diff.syntax.source import Problem
+from tileir_diff.syntax.token import Token as Leaf
 
 if TYPE_CHECKING:
     from xdsl.ir import Region, SSAValue

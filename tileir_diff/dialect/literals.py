@@ -8,14 +8,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from lark import Token as Leaf
-
 from tileir_diff.dialect.attributes import DenseElements
 from tileir_diff.dialect.scalars import FORMATS, encode
 from tileir_diff.dialect.type_reader import scalar
 from tileir_diff.syntax.nodes import Listing, Typed
 from tileir_diff.syntax.parser import parse_body
 from tileir_diff.syntax.source import Problem
+from tileir_diff.syntax.token import Token as Leaf
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.types import Scalar

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lark import Token as Leaf
-
 from tileir_diff.syntax.parser import parse_location
 from tileir_diff.syntax.source import Problem
+from tileir_diff.syntax.token import Token as Leaf
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import SourceLoc

@@ -9,13 +9,13 @@ from tileir_diff.dialect.signature import check
 from tileir_diff.syntax.source import Problem
 
 if TYPE_CHECKING:
-    from lark import Token as Leaf
     from xdsl.ir import SSAValue
 
     from tileir_diff.dialect.builder import Builder
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.dialect.spec import OpSpec
     from tileir_diff.syntax.nodes import Group, OpNode
+    from tileir_diff.syntax.token import Token as Leaf
 
 
 def build_for(builder: Builder, spec: OpSpec, node: OpNode, depth: int) -> TileOp:

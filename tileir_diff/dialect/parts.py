@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from lark import Token as Leaf
-
 from tileir_diff.dialect.assign import Assigned, assign
 from tileir_diff.dialect.generic import collect
 from tileir_diff.syntax.nodes import Argument, Listing, OpNode, Pair
 from tileir_diff.syntax.parser import parse_file_syntax
 from tileir_diff.syntax.source import Problem, SourceText
+from tileir_diff.syntax.token import Token as Leaf
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from lark import Token as Leaf
-
 from tileir_diff.dialect.attributes import Assumption, Bounded, DivBy, SameElements
 from tileir_diff.dialect.spec import OVERFLOW_WORDS, AttributeSpec
 from tileir_diff.dialect.type_reader import function_type
 from tileir_diff.syntax.nodes import FunctionTypeNode, Listing, Typed
 from tileir_diff.syntax.parser import parse_body
 from tileir_diff.syntax.source import Problem
+from tileir_diff.syntax.token import Token as Leaf
 
 ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|([0-9a-fA-F]{2})|(.))", re.DOTALL)
 SHORT_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r"}

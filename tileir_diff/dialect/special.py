@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lark import Token as Leaf
-
 from tileir_diff.dialect.assign import Assigned, assign, position
 from tileir_diff.dialect.literals import dense, read_elements
 from tileir_diff.dialect.signature import check, result_types
 from tileir_diff.dialect.types import SCALARS, FunctionType, Ptr, Scalar, TensorView, Tile
 from tileir_diff.syntax.nodes import Listing, Typed
 from tileir_diff.syntax.source import Problem
+from tileir_diff.syntax.token import Token as Leaf
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue

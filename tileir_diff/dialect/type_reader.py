@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from lark import Token as Leaf
-
 from tileir_diff.dialect.scalars import SPELLINGS
 from tileir_diff.dialect.types import (
     PADDING_VALUES,
@@ -25,6 +23,7 @@ from tileir_diff.dialect.types import (
 from tileir_diff.syntax.nodes import FunctionTypeNode, Listing, Shaped, ShapeGroup, Term
 from tileir_diff.syntax.parser import parse_body
 from tileir_diff.syntax.source import Problem
+from tileir_diff.syntax.token import Token as Leaf
 
 
 def scalar(text: str, offset: int = 0) -> Scalar:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from lark import Token
-
 from tileir_diff.dialect.ir import Dump, TileOp
 from tileir_diff.dialect.locations import Locations
 from tileir_diff.dialect.printer import quote
 from tileir_diff.syntax.source import SourceText
+from tileir_diff.syntax.token import Token
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import ModuleOp

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lark import Token
-
 from tileir_diff.syntax.nodes import (
     Argument,
     FunctionTypeNode,
@@ -26,6 +24,7 @@ from tileir_diff.syntax.nodes import (
     Term,
     Typed,
 )
+from tileir_diff.syntax.token import Token
 
 RESULTS = 9999  # more than any op has
 

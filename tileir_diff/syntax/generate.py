@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lark import Lark
-from lark.grammar import Rule
-from lark.lexer import TerminalDef
+from lark.parsers.lalr_analysis import Shift
 
 from tileir_diff.syntax.parser import OPTIONS, TABLES
 
@@ -21,68 +20,65 @@ def grammar_path() -> Path:
     return PACKAGED if PACKAGED.exists() else CHECKOUT
 
 
-def tables(grammar: str) -> str:
-    """The parser for a grammar text, serialised as JSON; equal text gives equal bytes."""
-    parser: Any = Lark(grammar, **OPTIONS)
-    data, memo = parser.memo_serialize([TerminalDef, Rule])
-    saved = canonical(json.loads(json.dumps({"data": data, "memo": memo})))
+def lark(**more: Any) -> Any:
+    """Lark's own parser for the grammar; it takes 50 ms."""
+    return Lark(grammar_path().read_text(encoding="utf-8"), **OPTIONS, **more)
+
+
+def tables(parser: Any) -> str:
+    """What `drive.Driver` needs of a Lark parser, as JSON; the same grammar gives the same bytes."""
+    table = parser.parser.parser.parser.parse_table
+    lexer = parser.parser.lexer
+    (pattern,) = lexer.scanner._mres
+    number = _numbers(table)
+    rules = {
+        rule: (len(rule.expansion), rule.origin.name, _action(rule))
+        for actions in table.states.values()
+        for action, rule in actions.values()
+        if action is not Shift
+    }
+    reductions = sorted(set(rules.values()))
+    place = {rule: reductions.index(content) for rule, content in rules.items()}
+    states: list[Any] = [[{}, {}] for _ in number]
+    for state, actions in table.states.items():
+        if state in number:
+            for symbol, (action, target) in sorted(actions.items()):
+                shifts, reduces = states[number[state]]
+                if action is Shift:
+                    shifts[symbol] = number[target]
+                else:
+                    reduces[symbol] = place[target]
+    saved = {
+        "starts": {name: number[state] for name, state in table.start_states.items()},
+        "ends": {name: number[state] for name, state in table.end_states.items()},
+        "pattern": pattern.pattern,
+        "flags": pattern.flags,
+        "ignored": sorted(lexer.ignore_types),
+        "reductions": reductions,
+        "states": states,
+    }
     return json.dumps(saved, separators=(",", ":"), sort_keys=True) + "\n"
 
 
-def canonical(saved: dict[str, Any]) -> dict[str, Any]:
-    """Numbers rules, terminals and states by what they are: Lark numbers them in the order of its sets."""
-    memo: dict[str, Any] = saved["memo"]
-    by_content = sorted(memo, key=lambda old: json.dumps(memo[old], sort_keys=True))
-    number = {old: new for new, old in enumerate(by_content)}
-    data = _renumber(saved["data"], number)
-    tables = data["parser"]["parser"]
-    tables["tokens"], tables["states"] = _by_token_name(tables["tokens"], tables["states"])
-    _order_states(tables)
-    return {"data": data, "memo": {str(number[old]): memo[old] for old in by_content}}
+def _action(rule: Any) -> str:
+    """The method of the actions for a rule; "" where the rule is its only child (`?rule` in the grammar)."""
+    single = rule.options.expand1 and not rule.alias and len(rule.expansion) == 1
+    return "" if single else rule.alias or rule.origin.name
 
 
-def _renumber(value: Any, number: dict[str, int]) -> Any:
-    """Replaces references `{"@": n}` to the memo."""
-    if isinstance(value, list):
-        return [_renumber(item, number) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(value, dict):
-        return value
-    if list(value) == ["@"]:  # pyright: ignore[reportUnknownArgumentType]
-        return {"@": number[str(value["@"])]}  # pyright: ignore[reportUnknownArgumentType]
-    return {key: _renumber(item, number) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-
-
-def _by_token_name(tokens: dict[str, str], states: dict[str, Any]) -> tuple[dict[str, str], dict[str, Any]]:
-    order = {old: str(new) for new, (old, _) in enumerate(sorted(tokens.items(), key=lambda item: item[1]))}
-    renamed = {order[old]: name for old, name in tokens.items()}
-    return renamed, {
-        state: {order[old]: action for old, action in actions.items()} for state, actions in states.items()
-    }
-
-
-def _order_states(tables: dict[str, Any]) -> None:
-    """Numbers states as a walk from the start states meets them."""
-    states: dict[str, Any] = tables["states"]
+def _numbers(table: Any) -> dict[int, int]:
+    """Numbers states as a walk from the start states meets them: Lark does it in the order of its sets."""
     number: dict[int, int] = {}
-    queue = [tables["start_states"][name] for name in sorted(tables["start_states"])]
+    queue = [table.start_states[name] for name in sorted(table.start_states)]
     while queue:
         state = queue.pop(0)
-        if state in number:
-            continue
-        number[state] = len(number)
-        actions = states[str(state)]
-        queue += [actions[token][1] for token in sorted(actions, key=int) if actions[token][0] == 0]
-    for name in ("start_states", "end_states"):
-        tables[name] = {start: number[state] for start, state in tables[name].items()}
-    tables["states"] = {
-        str(number[int(state)]): {
-            token: [kind, number[target] if kind == 0 else target]
-            for token, (kind, target) in actions.items()
-        }
-        for state, actions in states.items()
-        if int(state) in number
-    }
+        if state not in number:
+            number[state] = len(number)
+            queue += [
+                target for _, (action, target) in sorted(table.states[state].items()) if action is Shift
+            ]
+    return number
 
 
 if __name__ == "__main__":
-    TABLES.write_text(tables(grammar_path().read_text(encoding="utf-8")), encoding="utf-8")
+    TABLES.write_text(tables(lark()), encoding="utf-8")

@@ -1,6 +1,6 @@
 """Syntax nodes: what the grammar found, with offsets, and no meaning.
 
-Leaves are `lark.Token`s (a `str` with `type`, `start_pos`, `end_pos`).
+Leaves are `Token`s (a `str` with `type`, `start_pos`, `end_pos`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lark import Token
+    from tileir_diff.syntax.token import Token
 
 
 class Pair:

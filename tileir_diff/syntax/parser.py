@@ -1,7 +1,7 @@
-"""Parses dumps with the Lark grammar, from its saved LALR tables.
+"""Parses dumps with the tables that Lark made of the grammar.
 
-The tables (`tables.json`) are made from the grammar by `python -m tileir_diff.syntax.generate`; a test keeps
-the two in step.
+The tables (`tables.json`) are written by `python -m tileir_diff.syntax.generate`; a test keeps them in step
+with the grammar. Lark itself is loaded only for texts that it refuses.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lark import Lark, Token
-from lark.exceptions import ConfigurationError, UnexpectedCharacters, UnexpectedToken
-
 from tileir_diff.syntax.actions import Actions, MisplacedToken
 from tileir_diff.syntax.drive import Driver
 from tileir_diff.syntax.source import Problem, SourceText
 from tileir_diff.syntax.words import describe_expected, describe_found, explain_characters
 
 if TYPE_CHECKING:
+    from lark import Token as LarkToken
+    from lark.exceptions import UnexpectedToken
+
     from tileir_diff.syntax.nodes import SyntaxFile, Term
+    from tileir_diff.syntax.token import Token
 
 TABLES = Path(__file__).with_name("tables.json")
 STARTS = ["file", "body", "location"]
@@ -55,58 +56,56 @@ def parse_location(text: str) -> tuple[Any, ...]:
 
 
 def _parse(text: str, start: str) -> Any:
-    parser, driver, actions = engine()
+    driver, actions = engine()
     if start == "file":
         actions.aliases = {}
     try:
         parsed = driver.parse(text, start)
-        return parser.parse(text, start=start) if parsed is None else parsed
-    except UnexpectedToken as error:
-        raise _unexpected_token(text, error) from None
-    except UnexpectedCharacters as error:
-        offset: int = error.pos_in_stream  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportAssignmentType]
-        raise Problem(explain_characters(text, offset), offset) from None
     except MisplacedToken as error:
         raise Problem(error.message, _offset(error.token)) from None
+    if parsed is None:
+        raise refusal(text, start)
+    return parsed
+
+
+def refusal(text: str, start: str) -> Problem:
+    """What Lark says of a text that is not of the grammar."""
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    try:
+        lark().parse(text, start=start)
+    except UnexpectedToken as error:
+        return _unexpected_token(text, error)
+    except UnexpectedCharacters as error:
+        offset: int = error.pos_in_stream  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportAssignmentType]
+        return Problem(explain_characters(text, offset), offset)
+    raise AssertionError("the saved tables are not those of the grammar")
 
 
 def _unexpected_token(text: str, error: UnexpectedToken) -> Problem:
-    token: Token = error.token
+    token: LarkToken = error.token
     if token.type == "$END":
         end = max(len(text.rstrip()) - 1, 0)
         return Problem(f"unexpected end of input, {describe_expected(error.expected)}", end)
     return Problem(f"unexpected {describe_found(token)}, {describe_expected(error.expected)}", _offset(token))
 
 
-def _offset(token: Token) -> int:
+def _offset(token: Token | LarkToken) -> int:
     """Offset of the first visible character of a token."""
     text = str(token)
     return (token.start_pos or 0) + len(text) - len(text.lstrip())
 
 
 @cache
-def engine() -> tuple[Any, Driver, Actions]:
-    """The Lark parser, the fast loop over its tables, and the actions that both call."""
+def engine() -> tuple[Driver, Actions]:
+    """The loop over the tables, and the actions that it calls."""
     actions = Actions()
-    parser = _lark(actions)
-    return parser, Driver(parser), actions
+    return Driver(json.loads(TABLES.read_text(encoding="utf-8")), actions), actions
 
 
-def _lark(actions: Actions) -> Any:
-    parser: Any = Lark
-    try:
-        saved = restore(json.loads(TABLES.read_text(encoding="utf-8")))
-        return parser._load_from_dict(saved["data"], saved["memo"], transformer=actions)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ConfigurationError):
-        # Tables of another Lark release: its format is its own. The grammar does as well, 50 ms later.
-        from tileir_diff.syntax.generate import grammar_path
+@cache
+def lark() -> Any:
+    """Lark's own parser, without actions."""
+    from tileir_diff.syntax import generate
 
-        return parser(grammar_path().read_text(encoding="utf-8"), transformer=actions, **OPTIONS)
-
-
-def restore(saved: dict[str, Any]) -> dict[str, Any]:
-    """Undoes what JSON does to the tables: numbers that were keys became strings. Changes its argument."""
-    saved["memo"] = {int(key): item for key, item in saved["memo"].items()}
-    tables = saved["data"]["parser"]["parser"]
-    tables["states"] = {int(key): item for key, item in tables["states"].items()}
-    return saved
+    return generate.lark()

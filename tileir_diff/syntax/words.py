@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lark import Token
 
 NAMES = {
     "ANGLE": "'<...>'",
@@ -81,7 +80,7 @@ def describe_expected(expected: Iterable[str]) -> str:
     return "expected " + (words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1])
 
 
-def describe_found(token: Token) -> str:
+def describe_found(token: str) -> str:
     """The token as text, shortened."""
     text = " ".join(str(token).split())
     return f"'{text if len(text) <= EXCERPT else text[:EXCERPT] + '…'}'"

@@ -126,6 +126,10 @@ def test_limits() -> None:
     assert not done.complete
     _, done = results(body, 2, 1 << 30, limits=Limits(seconds=0.05))
     assert done.approximations == ["stopped after 0.05 s: 0 of 2 blocks had run"]
+    assert done.spent
+    # without a loop too
+    _, done = results("  %r = addi %x, %n : tile<i32>", 2, 1, limits=Limits(seconds=1e-9))
+    assert (done.spent, done.complete) == (True, False)
     _, done = results(body.replace("step %c1", "step %c0"), 2, 5)
     assert rules(done) == ["loop/step"]
 

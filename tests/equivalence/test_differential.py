@@ -147,6 +147,14 @@ def test_integers_are_compared_exactly(tmp_path: Path) -> None:
     assert report.findings[0].impact == "logic"
 
 
+def test_what_the_time_did_not_suffice_for_is_told(tmp_path: Path) -> None:
+    ops = "\n".join(f"%s{at + 1} = addi %s{at}, %s{at} : {{t}}" for at in range(200))
+    text = unary(f"%s0 = addi %x, %x : {{t}}\n{ops}\n%y = addi %s200, %x : {{t}}", "i32")
+    ran = executed(text, text, tmp_path, budget=0.02, runs=1000)
+    assert "time was up" in ran.detail
+    assert ran.outcome == "not-run" or f"{1000 - ran.runs} of 1000 inputs were not run" in ran.detail
+
+
 def test_without_a_launch_one_is_made_up() -> None:
     one, other = (parse_text(unary(f"%y = {op} %x, %x : {{t}}"), op) for op in ("addf", "mulf"))
     report = diff(one, other, execute=True)

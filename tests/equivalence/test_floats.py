@@ -108,11 +108,15 @@ def test_fma_rounds_once(element: str, mode: str, data: st.DataObject) -> None:
     result, _ = apply(text, element, a=(element, a), b=(element, b), c=(element, c))
     for x, y, z, r in zip(a.tolist(), b.tolist(), c.tolist(), result, strict=True):
         if not all(map(math.isfinite, (x, y, z))):
+            # a product of numbers is a number, however large
+            assert same(r, z if math.isfinite(x) and math.isfinite(y) else x * y + z), (x, y, z, r)
             continue
         exact = Fraction(x) * Fraction(y) + Fraction(z)
         around = (float(np.nextafter(r, kind(-math.inf))), float(np.nextafter(r, kind(math.inf))))
         if exact == 0:
+            signs = {math.copysign(1, x) * math.copysign(1, y), math.copysign(1, z)}
             assert r == 0
+            assert np.signbit(r) == (signs == {-1} or (mode == "negative_inf" and signs != {1})), (x, y, z)
         elif mode != "nearest_even":
             assert exactly_rounded(float(r), exact, mode, around), (x, y, z, r)
         elif math.isfinite(float(r)):
@@ -140,16 +144,26 @@ def test_fma_of_halves_rounds_once(data: st.DataObject) -> None:
             assert all(abs(Fraction(float(r)) - exact) <= abs(Fraction(n) - exact) for n in around)
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@settings(max_examples=20, deadline=None)
 @given(st.data())
-def test_square_roots(data: st.DataObject) -> None:
-    (a,) = arrays(data, "f32", 1)
+def test_square_roots(element: str, data: st.DataObject) -> None:
+    (a,) = arrays(data, element, 1)
+    kind = NUMPY[element]
+    plain, _ = apply(f"%y = sqrt %a : tile<{{n}}x{element}>", element, a=(element, a))
+    for x, r in zip(a.tolist(), plain, strict=True):
+        if math.isfinite(x) and x > 0:
+            half = [(Fraction(float(r)) + Fraction(float(np.nextafter(r, kind(side))))) / 2
+                    for side in (0, math.inf)]  # fmt: skip
+            assert half[0] ** 2 <= Fraction(x) <= half[1] ** 2, x
+        else:
+            assert same(r, x if x == 0 or x > 0 else math.nan), x
     for mode in ("zero", "negative_inf", "positive_inf"):
-        result, _ = apply(f"%y = sqrt %a rounding<{mode}> : tile<{{n}}xf32>", "f32", a=("f32", a))
+        result, _ = apply(f"%y = sqrt %a rounding<{mode}> : tile<{{n}}x{element}>", element, a=(element, a))
         for x, r in zip(a.tolist(), result, strict=True):
             if not math.isfinite(x) or x <= 0:
                 continue
-            below, above = (float(np.nextafter(r, np.float32(side))) for side in (-math.inf, math.inf))
+            below, above = (float(np.nextafter(r, kind(side))) for side in (-math.inf, math.inf))
             square = Fraction(float(r)) ** 2
             if mode == "positive_inf":
                 assert square >= Fraction(x) > Fraction(below) ** 2

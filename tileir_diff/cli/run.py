@@ -33,7 +33,7 @@ SHOW_AFTER = 2.0
 @click.option("--entry", metavar="NAME", help="The kernel, where the dump holds several.")
 @click.option("--trace", metavar="LINE[,LINE...]", help="Show the values of these lines of the dump.")
 @click.option("--trace-block", metavar="X[,Y[,Z]]", default="0", show_default=True, help="In this block.")
-@click.option("--memory", type=click.IntRange(1), default=256, show_default=True, help="MiB for values.")
+@click.option("--memory", type=click.IntRange(1), default=64, show_default=True, help="MiB for values.")
 @click.option("--seconds", type=click.FloatRange(0), help="Stop after so long.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.pass_context

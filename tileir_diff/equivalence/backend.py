@@ -24,6 +24,7 @@ def load() -> Any:
 
 
 torch: Any = load()
+numpy: Any = importlib.import_module("numpy")  # torch comes with it
 
 if TYPE_CHECKING:
 

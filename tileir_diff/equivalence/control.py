@@ -165,7 +165,6 @@ def _body(
     inner = active.child()
     for argument, value, doubt in zip(block.args, values, unknown, strict=True):
         inner.set(argument, value, doubt)
-    m.tick()
     return m.run(block, inner)
 
 

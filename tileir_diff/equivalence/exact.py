@@ -36,7 +36,7 @@ def fused(a: Tensor, b: Tensor, c: Tensor, name: str, mode: str) -> Tensor:
 
 def _minus_zero(result: Tensor, product: Tensor, c: Tensor) -> Tensor:
     """An exact zero of opposite operands is negative when rounding down."""
-    cancels = (product == -c) & (torch.signbit(product) != torch.signbit(c))
+    cancels = torch.isfinite(c) & (product == -c) & (torch.signbit(product) != torch.signbit(c))
     return torch.where(cancels, -torch.zeros_like(result), result)
 
 
@@ -51,7 +51,10 @@ def _fused_f64(a: Tensor, b: Tensor, c: Tensor, mode: str) -> Tensor:
         result = directed(result, two_sum(v_high, rest)[1], mode)
         if mode == "negative_inf":
             result = _minus_zero(result, torch.where(low == 0, high, math.nan), c)
-    plain = a * b + c
+    # A product that overflows is finite all the same: it leaves an infinite c as it is.
+    plain = torch.where(torch.isinf(c) & torch.isfinite(a) & torch.isfinite(b), c, a * b + c)
+    if mode == "negative_inf":
+        plain = _minus_zero(plain, torch.where((a == 0) | (b == 0), a * b, math.nan), c)
     safe = _within(a * b) & (_within(c) | (c == 0)) & _within(a) & _within(b)
     simple = (
         (a == 0)
@@ -80,7 +83,9 @@ def _by_fractions(result: Tensor, hard: Tensor, a: Tensor, b: Tensor, c: Tensor,
 
 
 def _rounded(value: Fraction, mode: str) -> float:
-    """A fraction in f64."""
+    """A fraction in f64; a zero is one of opposite operands."""
+    if not value:
+        return -0.0 if mode == "negative_inf" else 0.0
     try:
         nearest = value.numerator / value.denominator
     except OverflowError:

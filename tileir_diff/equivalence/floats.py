@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tileir_diff.equivalence.backend import Tensor, torch
+from tileir_diff.equivalence.backend import Tensor, numpy, torch
 from tileir_diff.equivalence.dtypes import DTYPES, element
 from tileir_diff.equivalence.exact import fused
 from tileir_diff.equivalence.integers import COMPARE
@@ -105,8 +105,14 @@ def divide(a: Tensor, b: Tensor, mode: str) -> Tensor:
     return directed(quotient, _divide_error(a, b, quotient), mode)
 
 
+def nearest_root(a: Tensor) -> Tensor:
+    """By numpy, which asks the processor: torch's vector library may be a unit off."""
+    with numpy.errstate(invalid="ignore"):
+        return torch.from_numpy(numpy.sqrt(a.numpy()))
+
+
 def root(a: Tensor, mode: str) -> Tensor:
-    result = torch.sqrt(a)
+    result = nearest_root(a)
     return result if mode in ("nearest_even", "approx") else directed(result, _root_error(a, result), mode)
 
 

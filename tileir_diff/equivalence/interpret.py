@@ -225,6 +225,7 @@ class _Launch:
         machine.complete = False
         text = f"stopped after {self.limits.seconds} s: {self.done} of {self.count} blocks had run"
         machine.approximations.setdefault(text)
+        machine.spent = True
 
     def _advance(self, blocks: int) -> None:
         self.done += blocks
@@ -257,6 +258,7 @@ class _Launch:
             undetermined=undetermined,
             how=how,
             complete=machine.complete,
+            spent=machine.spent,
             approximations=[*self.module.approximations, *machine.approximations],
         )
 

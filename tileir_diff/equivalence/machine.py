@@ -88,6 +88,7 @@ class Machine:
         self.frame: Frame = None  # pyright: ignore[reportAttributeAccessIssue]  (set before any op runs)
         self.doubtful = False
         self.complete = True
+        self.spent = False
         self.deadline = time.monotonic() + limits.seconds if limits.seconds is not None else None
         self.freedoms: dict[tuple[TileOp, str], Freedom] = {}
         self.traced: list[Traced] = []
@@ -100,6 +101,7 @@ class Machine:
         self.frame = frame
         ops: Any = block.ops
         for op in ops:
+            self.tick()
             short = op.short
             if short in TERMINATORS:
                 outcomes.append(self.outcome(short, op.operands))
@@ -202,7 +204,7 @@ class Machine:
         self.happened.access(int(self.frame.blocks[0]), chosen.reshape(-1).unique().tolist(), ordering)
 
     def tick(self) -> None:
-        """Called once an iteration. Raises TimeUp."""
+        """Called before each op. Raises TimeUp."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise TimeUp
 

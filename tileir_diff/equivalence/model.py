@@ -113,8 +113,8 @@ class Run(NamedTuple):
 
     `changed` names the array parameters whose memory differs from before. `how` says how blocks were run:
     "together" or "in order". `complete` is False where blocks were stopped: by an assertion, a limit, or
-    because they wait for each other. `undetermined` has, for each array parameter with undetermined content,
-    a tensor that says for each byte from the pointer on whether it is.
+    because they wait for each other; `spent`: by the limit of seconds. `undetermined` has, for each array
+    parameter with undetermined content, a tensor that says for each byte from the pointer on whether it is.
     """
 
     entry: str
@@ -127,6 +127,7 @@ class Run(NamedTuple):
     undetermined: dict[str, Any]
     how: str
     complete: bool
+    spent: bool
     approximations: list[str]
 
     @property
@@ -141,6 +142,6 @@ class Limits(NamedTuple):
     `seconds`: of the whole run, None for no limit.
     """
 
-    memory: int = 256 << 20
+    memory: int = 64 << 20
     iterations: int = 10_000_000
     seconds: float | None = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.equivalence.backend import Tensor, torch
@@ -10,6 +12,7 @@ from tileir_diff.equivalence.differential.compare import FEW, LARGE, MANY, Misma
 from tileir_diff.equivalence.differential.launches import misaligned
 from tileir_diff.equivalence.differential.shrink import shrink
 from tileir_diff.equivalence.differential.values import EDGES, FLOATS, WILD, Recipe, fill, is_float, recipes
+from tileir_diff.equivalence.machine import TimeUp
 from tileir_diff.equivalence.model import Limits
 from tileir_diff.equivalence.noise import Noise, shared_types
 
@@ -27,6 +30,8 @@ LEVELS: Final = (4, 16, 64, 256, 1024, 1 << 16)
 """How large integers in arrays may get, as far as both sides stay within their arrays; sizes
 among the arguments are tried too."""
 MOST_INDICES: Final = 1 << 24
+LEVELS_SHARE: Final = 0.7
+"""Part of the time for one pair that is left when no larger integers are tried any more."""
 SHRINK_SHARE: Final = 0.5
 """Part of the time for one pair that making an input small may take."""
 
@@ -42,14 +47,23 @@ class Found(NamedTuple):
 
 class Tested(NamedTuple):
     """What running one pair gave. `runs`: on how many inputs; `unusable`: inputs that the reference does not
-    take; `kinds`: of numbers; `plans`: launches in words; `why`: it ended before all runs were made."""
+    take; `kinds`: of numbers; `why`: it ended before all runs were made."""
 
     found: Found | None
     runs: int
     unusable: int
     kinds: tuple[str, ...]
-    plans: tuple[str, ...]
     why: str
+
+
+@dataclass
+class Tried:
+    """What running one pair has given so far."""
+
+    found: Found | None = None
+    runs: int = 0
+    unusable: int = 0
+    kinds: dict[str, None] = field(default_factory=dict[str, None])
 
 
 class Pair:
@@ -71,24 +85,27 @@ class Pair:
         """Seconds that are left."""
         return self.seconds - (time.monotonic() - self.start)
 
-    def limits(self) -> Limits:
-        return Limits(seconds=max(self.left(), 0.1))
+    def limits(self, reserve: float = 0.0) -> Limits:
+        """For one run; a share of all the time stays unspent. Raises TimeUp where no time is left."""
+        seconds = self.left() - reserve * self.seconds
+        if seconds <= 0:
+            raise TimeUp
+        return Limits(seconds=seconds)
 
     # ---- one input
 
     def check(
         self, plan: Plan, contents: list[Tensor], usual: frozenset[str], most: int = MANY
     ) -> Mismatch | str | None:
-        """The difference on one input; a text: why it does not count. `most`: as `mismatch` takes it."""
+        """The difference on one input; a text: why it does not count. `most`: as `mismatch` takes it.
+
+        Raises TimeUp.
+        """
         reference = self.sides[0].run(plan, contents, self.limits())
-        if reference.spent:
-            return "time"
         unusable = [rule for rule in reference.errors if rule.startswith(INVALID) and rule not in usual]
         if unusable:
             return unusable[0]
         generated = self.sides[1].run(plan, contents, self.limits())
-        if generated.spent:
-            return "time"
 
         def sample(side: int, number: int) -> Ran:
             noise = Noise(self.seed * 1000 + number, self.types)
@@ -100,37 +117,38 @@ class Pair:
 
     def test(self, plans: list[Plan], runs: int) -> Tested:
         """Runs until a difference is found, or all inputs were tried, or the time is up."""
-        done = unusable = 0
-        found: Found | None = None
+        tried = Tried()
         why = ""
-        kinds: dict[str, None] = {}
-        words: dict[str, None] = {}
+        try:
+            self._try(plans, runs, tried)
+        except TimeUp:
+            missing = runs - tried.runs - tried.unusable
+            why = f"the time was up, {missing} of {runs} inputs were not run"
+        found = tried.found
+        if found is not None and self.small:
+            found = self._small(found)
+        return Tested(found, tried.runs, tried.unusable, tuple(tried.kinds), why)
+
+    def _try(self, plans: list[Plan], runs: int, tried: Tried) -> None:
+        """Raises TimeUp."""
         for plan, recipe in self._inputs(plans, runs):
-            if found is not None and recipe.special:
+            if tried.found is not None and recipe.special:
                 continue  # one difference with special numbers is enough; ordinary ones would tell more
-            if self.left() <= (0 if found is None else self.seconds * SHRINK_SHARE):
-                why = "the time was up"
-                break
+            if tried.found is not None and self.left() <= self.seconds * SHRINK_SHARE:
+                return
             contents = self.contents(plan, recipe)
             result = self.check(plan, contents, self.usual[plan])
-            if result == "time":
-                why = "the time was up"
-                break
             if isinstance(result, Mismatch) and WILD in recipe.kinds and result.rule.startswith(INVALID):
                 result = result.rule  # nothing says that such integers are ever passed
             if isinstance(result, str):
-                unusable += 1
+                tried.unusable += 1
                 continue
-            done += 1
-            kinds.update(dict.fromkeys(recipe.kinds))
-            words.setdefault(plan.what)
-            if result is not None and (found is None or not recipe.special):
-                found = Found(plan, contents, recipe, result)
-                if not recipe.special or found.mismatch.rule:
-                    break
-        if found is not None and self.small:
-            found = self._small(found)
-        return Tested(found, done, unusable, tuple(kinds), tuple(words), why)
+            tried.runs += 1
+            tried.kinds.update(dict.fromkeys(recipe.kinds))
+            if result is not None and (tried.found is None or not recipe.special):
+                tried.found = Found(plan, contents, recipe, result)
+                if not recipe.special or result.rule:
+                    return
 
     def contents(self, plan: Plan, recipe: Recipe) -> list[Tensor]:
         return [
@@ -164,7 +182,10 @@ class Pair:
             made += 1
 
     def _learn(self, plan: Plan) -> None:
-        """What the reference always does with this launch, and how large integers in arrays may get."""
+        """What the reference always does with this launch, and how large integers in arrays may get.
+
+        Raises TimeUp.
+        """
         if plan in self.usual:
             return
         recipe = Recipe(("ordinary",) * len(plan.arrays), self.seed)
@@ -177,16 +198,17 @@ class Pair:
                 self.levels[plan, at] = 1
             first = self._errors(plan, recipe)
         self.usual[plan] = first
-        other = self._errors(plan, recipe, 1) if integers else first
-        for at in integers:
-            largest, *others = sorted({*LEVELS, *_sizes(plan)}, reverse=True)
-            if self._fits(plan, recipe, at, largest, (first, other)):
-                continue
-            for level in reversed(others):
-                if self.left() < 0.7 * self.seconds:
-                    break
-                if not self._fits(plan, recipe, at, level, (first, other)):
-                    break
+        if not integers:
+            return
+        usual = first, self._errors(plan, recipe, 1)
+        with contextlib.suppress(TimeUp):  # the levels that were found so far will do
+            for at in integers:
+                largest, *others = sorted({*LEVELS, *_sizes(plan)}, reverse=True)
+                if self._fits(plan, recipe, at, largest, usual):
+                    continue
+                for level in reversed(others):
+                    if not self._fits(plan, recipe, at, level, usual):
+                        break
 
     def _fits(
         self,
@@ -196,16 +218,25 @@ class Pair:
         level: int,
         usual: tuple[frozenset[str], frozenset[str]],
     ) -> bool:
-        """Whether both sides take integers below `level` in an array; then they get them from now on."""
+        """Whether both sides take integers below `level` in an array; then they get them from now on.
+
+        Raises TimeUp.
+        """
         before = self.levels.get((plan, at), 2)
         self.levels[plan, at] = level
-        if all(self._errors(plan, recipe, side) <= known for side, known in enumerate(usual)):
-            return True
-        self.levels[plan, at] = before
-        return False
+        fits = False
+        try:
+            fits = all(
+                self._errors(plan, recipe, side, LEVELS_SHARE) <= known for side, known in enumerate(usual)
+            )
+        finally:
+            if not fits:
+                self.levels[plan, at] = before
+        return fits
 
-    def _errors(self, plan: Plan, recipe: Recipe, side: int = 0) -> frozenset[str]:
-        ran = self.sides[side].run(plan, self.contents(plan, recipe), self.limits())
+    def _errors(self, plan: Plan, recipe: Recipe, side: int = 0, reserve: float = 0.0) -> frozenset[str]:
+        """Raises TimeUp; a share of the time stays unspent."""
+        ran = self.sides[side].run(plan, self.contents(plan, recipe), self.limits(reserve))
         wrong = ASTRAY if side else INVALID
         return frozenset(rule for rule in ran.errors if rule.startswith(wrong))
 
@@ -215,7 +246,10 @@ class Pair:
         usually = 0 if found.mismatch.rule or found.mismatch.ratio > 2 * LARGE else 2 * FEW
 
         def again(trial: list[Tensor], most: int = usually) -> Mismatch | None:
-            result = self.check(found.plan, trial, usual, most)
+            try:
+                result = self.check(found.plan, trial, usual, most)
+            except TimeUp:
+                return None
             return None if isinstance(result, str) else result
 
         contents, shown = shrink(found.contents, found.mismatch, again, self.left() * SHRINK_SHARE)

@@ -23,6 +23,7 @@ from tileir_diff.equivalence.differential.launches import (
 )
 from tileir_diff.equivalence.differential.plan import Array, Grid, Plan, Pointer
 from tileir_diff.equivalence.differential.values import fill
+from tileir_diff.equivalence.machine import TimeUp
 from tileir_diff.graph.terms import Terms
 from tileir_diff.match import arguments
 from tileir_diff.match.search import search
@@ -45,6 +46,8 @@ USUAL: Final = 37
 """A size where the kernel has no tiles to go by."""
 PATIENCE: Final = 3
 """Larger grids that are tried although they write no more."""
+RUNS_SHARE: Final = 0.5
+"""Part of the time for one pair that is left when no launch is sought any more."""
 ERRORS: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/", "order/stuck")
 
 
@@ -70,13 +73,16 @@ def made_plans(pair: Pair, options: CompareOptions) -> list[Plan]:
     plans: list[Plan] = []
     why = "no sizes were found with which the reference keeps to its arrays"
     for sizes in maker.sizes():
-        if len(plans) == ENOUGH or pair.left() < pair.seconds * 0.6:
+        if len(plans) == ENOUGH:
             break
         try:
             plan = maker.plan(sizes)
         except CannotMakeError as error:
             why = str(error)
             continue
+        except TimeUp:
+            why = "the time was up before a launch was found"
+            break
         if plan is not None and plan not in plans:
             plans.append(plan)
     if not plans:
@@ -306,23 +312,23 @@ class _Maker:
                 continue
             tried: dict[int, int] = {}
             for count in [1, *counts]:
-                trial = measured(sides, _with_blocks(plan, axis, count), missing, self.pair.limits())
+                trial = measured(
+                    sides, _with_blocks(plan, axis, count), missing, self.pair.limits(RUNS_SHARE)
+                )
                 written = self._written(trial)
                 if written is None:
                     break
                 tried[count] = written
                 if len(tried) > PATIENCE and written <= [*tried.values()][-1 - PATIENCE]:
                     break
-                if self.pair.left() < self.pair.seconds * 0.5:
-                    break
             if not tried:
                 return None
             most = max(tried.values())
             plan = _with_blocks(plan, axis, min(count for count, each in tried.items() if each == most))
-        plan = measured(sides, plan, missing, self.pair.limits())
+        plan = measured(sides, plan, missing, self.pair.limits(RUNS_SHARE))
         contents = self._contents(plan)
         for side in sides:
-            errors = side.run(plan, contents, self.pair.limits()).errors
+            errors = side.run(plan, contents, self.pair.limits(RUNS_SHARE)).errors
             wrong = ERRORS if side.number == 0 else ("assume/",)
             if any(rule.startswith(wrong) for rule in errors):
                 return None
@@ -346,8 +352,8 @@ class _Maker:
     def _written(self, plan: Plan) -> int | None:
         """Elements that the reference changes; None where it errs."""
         contents = self._contents(plan)
-        ran = self.pair.sides[0].run(plan, contents, self.pair.limits())
-        if ran.spent or any(rule.startswith(ERRORS) for rule in ran.errors):
+        ran = self.pair.sides[0].run(plan, contents, self.pair.limits(RUNS_SHARE))
+        if any(rule.startswith(ERRORS) for rule in ran.errors):
             return None
         return sum(
             int((before.view(torch.uint8) != after.view(torch.uint8)).sum())

@@ -12,6 +12,7 @@ from tileir_diff.equivalence.differential.launches import CannotMakeError, from_
 from tileir_diff.equivalence.differential.plan import Pointer
 from tileir_diff.equivalence.differential.sides import Side
 from tileir_diff.equivalence.files import write_array
+from tileir_diff.equivalence.machine import TimeUp
 from tileir_diff.match.entries import symbol
 from tileir_diff.match.launch_facts import applies, by_position
 from tileir_diff.match.model import Semantics
@@ -71,6 +72,8 @@ def run_pair(
         tested = pair.test(plans, how.runs)
     except CannotMakeError as error:
         return Semantics(*names, "not-run", f"not run: {error}", 0, how.seed), differences
+    except TimeUp:
+        return Semantics(*names, "not-run", "not run: the time was up", 0, how.seed), differences
     if tested.found is not None:
         commands = _write(tested.found, sides, names, paths, how.folder) if how.folder else ()
         text = _different(tested.found, commands, how)
@@ -86,7 +89,7 @@ def run_pair(
 
 
 def make_plans(pair: Pair, options: CompareOptions) -> list[Plan]:
-    """The launches to run. Raises CannotMakeError."""
+    """The launches to run. Raises CannotMakeError and TimeUp."""
     launch = options.launch
     entries = pair.sides[0].entry, pair.sides[1].entry
     if launch is not None and applies(launch, *entries):

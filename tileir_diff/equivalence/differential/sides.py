@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tileir_diff.equivalence.differential.plan import Pointer
 from tileir_diff.equivalence.host import Shifted
 from tileir_diff.equivalence.interpret import Prepared
+from tileir_diff.equivalence.machine import TimeUp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,6 @@ class Ran(NamedTuple):
     unsure: list[Tensor | None]
     errors: dict[str, Finding]
     complete: bool
-    spent: bool
 
 
 class Side:
@@ -64,10 +64,12 @@ class Side:
         noise: Noise | None = None,
         reach: dict[str, int] | None = None,
     ) -> Ran:
-        """Runs on copies of the arrays."""
+        """Runs on copies of the arrays. Raises TimeUp."""
         arrays = [each.clone() for each in contents]
         grid = plan.grids[self.number]
         run = self.prepared.run(self.arguments(plan, arrays), grid, limits, noise=noise, reach=reach)
+        if run.spent:
+            raise TimeUp
         errors: dict[str, Finding] = {}
         for finding in run.errors:
             errors.setdefault(finding.rule, finding)
@@ -78,5 +80,4 @@ class Side:
                 mask = run.undetermined[name]
                 mask = mask[: len(mask) // size * size].reshape(-1, size).any(dim=1)
                 unsure[slot.array] = mask[: arrays[slot.array].numel()]
-        spent = any(each.startswith("stopped after") for each in run.approximations)
-        return Ran(arrays, unsure, errors, run.complete, spent)
+        return Ran(arrays, unsure, errors, run.complete)

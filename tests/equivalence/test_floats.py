@@ -238,6 +238,17 @@ def test_functions_are_near_the_exact_ones(short: str, data: st.DataObject) -> N
     assert (np.abs(result[finite] - expected[finite]) <= np.spacing(np.abs(expected[finite]))).all()
 
 
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
+@settings(max_examples=12, deadline=None)
+@given(st.data())
+def test_remainder_is_exact(element: str, data: st.DataObject) -> None:
+    a, b = arrays(data, element, 2)
+    result, _ = apply(f"%y = remf %a, %b : tile<{{n}}x{element}>", element, a=(element, a), b=(element, b))
+    expected = [math.nan if math.isnan(x + y) or math.isinf(x) or y == 0 else math.fmod(x, y)
+                for x, y in zip(a.astype(float).tolist(), b.astype(float).tolist(), strict=True)]  # fmt: skip
+    assert same(result, expected)
+
+
 def test_two_operands() -> None:
     a, b = padded([5.5, -5.5, 1.0, 2.0], "f32"), padded([2.0, 2.0, 0.0, math.inf], "f32")
     cases = {

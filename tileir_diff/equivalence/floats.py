@@ -254,8 +254,14 @@ def _bits_unary(compute: Callable[[Tensor], Tensor]) -> Handler:
 
 
 def remf(m: Machine, op: TileOp) -> None:
-    a, b = m.get(op.operands[0]), m.get(op.operands[1])
-    m.set(op, torch.fmod(a, b))
+    """Exact in any type; by numpy, since torch's gives NaN where the quotient is large."""
+    name = element(op.results[0])
+    a, b = (m.get(operand) for operand in op.operands)
+    if name in HALVES:
+        a, b = a.float(), b.float()
+    with numpy.errstate(invalid="ignore"):
+        rest = torch.from_numpy(numpy.fmod(a.numpy(), b.numpy()))
+    m.set(op, rest.to(DTYPES[name]))
 
 
 def extreme(short: str, propagates: bool) -> Callable[[Tensor, Tensor], Tensor]:

@@ -80,7 +80,7 @@ def _whole(units: Tensor, mode: str) -> Tensor:
         return torch.round(units)
     if mode == "nearest_away":
         whole = torch.trunc(units)
-        return whole + torch.where((units - whole).abs() >= 0.5, torch.sign(units), torch.zeros_like(units))
+        return torch.where((units - whole).abs() >= 0.5, whole + torch.sign(units), whole)
     if mode == "zero":
         return torch.trunc(units)
     return torch.ceil(units) if mode == "positive_inf" else torch.floor(units)

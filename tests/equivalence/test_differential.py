@@ -161,6 +161,38 @@ def test_without_a_launch_one_is_made_up() -> None:
     assert outcome(report) == "different"
 
 
+def masked(promise: str) -> str:
+    """A kernel that stores the first `%n` of 64 elements, after a promise `%m` about `%n`."""
+    return f"""entry @k(%x: tile<ptr<f32>>, %n: tile<i32>) {{
+  %m = assume {promise}, %n : tile<i32>
+  %r = reshape %x : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %b = broadcast %r : tile<1xptr<f32>> -> tile<64xptr<f32>>
+  %i = iota : tile<64xi32>
+  %o = offset %b, %i : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+  %s = reshape %m : tile<i32> -> tile<1xi32>
+  %e = broadcast %s : tile<1xi32> -> tile<64xi32>
+  %k = cmpi less_than %i, %e, signed : tile<64xi32> -> tile<64xi1>
+  %c = constant <f32: 1.0> : tile<64xf32>
+  %t = store_ptr_tko weak %o, %c, %k : tile<64xptr<f32>>, tile<64xf32>, tile<64xi1> -> token
+  return
+}}"""
+
+
+@pytest.mark.parametrize("promise", ["div_by<16>", "bounded<?, 32>"])
+def test_a_launch_is_made_up_that_only_the_generated_side_excludes(promise: str) -> None:
+    one, other = parse_text(masked("bounded<0, ?>"), "ref"), parse_text(masked(promise), "gen")
+    report = diff(one, other, execute=Execution(runs=4))
+    assert outcome(report) == "different"
+    assert f"assume {promise} does not hold" in report.findings[0].evidence
+    assert report.findings[0].rule.endswith("/stronger")
+
+
+def test_a_launch_that_only_the_reference_excludes_is_none() -> None:
+    one, other = parse_text(masked("div_by<16>"), "ref"), parse_text(masked("bounded<0, ?>"), "gen")
+    report = diff(one, other, execute=Execution(runs=4))
+    assert outcome(report) in ("settled", "equal")
+
+
 def test_a_faithful_port_is_equal_with_made_up_sizes() -> None:
     home = FIXTURES / "kernels" / "transpose"
     report = diff(home / "py.mlir", home / "rs.mlir", execute=Execution(runs=6))

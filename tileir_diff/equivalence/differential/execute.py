@@ -158,15 +158,14 @@ class Pair:
 
     def _inputs(self, plans: list[Plan], runs: int) -> Iterator[tuple[Plan, Recipe]]:
         """`runs` inputs: all plans with ordinary numbers, then kinds of numbers in turn over the plans."""
+        count = len(plans[0].arrays)
+        listed = recipes(plans[0].arrays, self.seed)
+        made = 0
         for plan in plans:
             self._learn(plan)
-        count = len(plans[0].arrays)
-        made = 0
-        for plan in plans[1:]:
-            yield plan, Recipe(("ordinary",) * count, self.seed)
+            yield plan, listed[0]
             made += 1
-        listed = recipes(plans[0].arrays, self.seed)
-        for number, recipe in enumerate(listed):
+        for number, recipe in enumerate(listed[1:]):
             if made >= runs:
                 return
             yield plans[number % len(plans)], recipe

@@ -6,6 +6,7 @@ comparison found. A launch is taken if the reference keeps to its arrays and bot
 
 from __future__ import annotations
 
+import contextlib
 import math
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -29,7 +30,7 @@ from tileir_diff.match import arguments
 from tileir_diff.match.search import search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.equivalence.differential.execute import Pair
@@ -51,29 +52,62 @@ RUNS_SHARE: Final = 0.5
 ERRORS: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/", "order/stuck")
 
 
-class Need(NamedTuple):
-    """What both sides promise of a parameter."""
+class Promised(NamedTuple):
+    """What is promised of a number."""
 
     divisor: int = 1
     lower: int = 0
     upper: int = 1 << 30
 
+    def both(self, other: Promised) -> Promised:
+        return Promised(
+            math.lcm(self.divisor, other.divisor),
+            max(self.lower, other.lower),
+            min(self.upper, other.upper),
+        )
+
+    def holds(self, number: int) -> bool:
+        return number % self.divisor == 0 and self.lower <= number <= self.upper
+
+
+class Need(NamedTuple):
+    """What a parameter must keep, and what it must break (None: nothing)."""
+
+    kept: Promised = Promised()
+    broken: Promised | None = None
+
     def fit(self, wanted: int) -> int:
-        """The least number from `wanted` on that keeps the promises, else the largest that does."""
-        wanted = max(wanted, self.lower)
-        number = -(-wanted // self.divisor) * self.divisor
-        return number if number <= self.upper else self.upper // self.divisor * self.divisor
+        """The least number from `wanted` on that will do, else the largest that keeps the promises."""
+        divisor, lower, upper = self.kept
+        number = -(-max(wanted, lower) // divisor) * divisor
+        if self.broken is not None and self.broken.holds(number):
+            # Either the next number is no multiple of what it must not be, or the range ends somewhere.
+            others = number + divisor, -(-(self.broken.upper + 1) // divisor) * divisor
+            number = next((each for each in others if not self.broken.holds(each)), number)
+        return number if number <= upper else upper // divisor * divisor
 
 
-def made_plans(pair: Pair, options: CompareOptions) -> list[Plan]:
-    """Up to `ENOUGH` launches of different sizes. Raises CannotMakeError."""
+def made_plans(pair: Pair, options: CompareOptions, alone: frozenset[TileOp] = frozenset()) -> list[Plan]:
+    """Up to `ENOUGH` launches of different sizes. Raises CannotMakeError.
+
+    `alone`: promises that the generated side alone makes. If there are any, another launch is sought which
+    breaks them and keeps all others.
+    """
     entries = pair.sides[0].entry, pair.sides[1].entry
     attempt = search(Terms(options.disabled_equivalences), *entries, options)
-    maker = _Maker(pair, attempt, options)
+    plans = _found(_Maker(pair, attempt, options), ENOUGH)
+    if alone:
+        with contextlib.suppress(CannotMakeError):
+            plans += [each for each in _found(_Maker(pair, attempt, options, alone), 1) if each not in plans]
+    return plans
+
+
+def _found(maker: _Maker, enough: int) -> list[Plan]:
+    """As many launches. Raises CannotMakeError where there is none."""
     plans: list[Plan] = []
     why = "no sizes were found with which the reference keeps to its arrays"
     for sizes in maker.sizes():
-        if len(plans) == ENOUGH:
+        if len(plans) == enough:
             break
         try:
             plan = maker.plan(sizes)
@@ -91,8 +125,10 @@ def made_plans(pair: Pair, options: CompareOptions) -> list[Plan]:
 
 
 class _Maker:
-    def __init__(self, pair: Pair, attempt: Attempt, options: CompareOptions) -> None:
-        self.pair, self.attempt = pair, attempt
+    def __init__(
+        self, pair: Pair, attempt: Attempt, options: CompareOptions, alone: frozenset[TileOp] = frozenset()
+    ) -> None:
+        self.pair, self.attempt, self.alone = pair, attempt, alone
         self.terms = attempt.reference.terms
         self.binding = attempt.binding
         launch = options.launch
@@ -108,16 +144,15 @@ class _Maker:
         self.needs = self._needs()
 
     def _needs(self) -> list[Need]:
-        needs = [_promised(each) for each in self.parameters]
+        needs = [Need(_all(_promises(each))) for each in self.parameters]
         for at, parameter in enumerate(self.pair.sides[1].entry.regions[0].block.args):
             partner = self.binding.partner.get(at)
-            if partner is not None:
-                one, other = needs[partner], _promised(parameter)
-                needs[partner] = Need(
-                    math.lcm(one.divisor, other.divisor),
-                    max(one.lower, other.lower),
-                    min(one.upper, other.upper),
-                )
+            if partner is None:
+                continue
+            own = _promises(parameter)
+            kept = needs[partner].kept.both(_all(each for each in own if each not in self.alone))
+            broken = [each for each in own if each in self.alone]
+            needs[partner] = Need(kept, _all(broken) if broken else None)
         return needs
 
     # ---- sizes
@@ -329,7 +364,7 @@ class _Maker:
         contents = self._contents(plan)
         for side in sides:
             errors = side.run(plan, contents, self.pair.limits(RUNS_SHARE)).errors
-            wrong = ERRORS if side.number == 0 else ("assume/",)
+            wrong = ERRORS if side.number == 0 else () if self.alone else ("assume/",)
             if any(rule.startswith(wrong) for rule in errors):
                 return None
         return plan
@@ -392,21 +427,28 @@ def tile_extents(entry: TileOp) -> list[int]:
     return sorted((extent for extent in found if extent > 1), reverse=True)
 
 
-def _promised(parameter: Any) -> Need:
-    """What is promised of a parameter, directly behind it."""
-    need = Need()
+def _promises(parameter: Any) -> list[TileOp]:
+    """The promises about a parameter, directly behind it."""
+    found: list[TileOp] = []
     todo = [parameter]
     while todo:
         for use in todo.pop().uses:
             op: Any = use.operation
-            if getattr(op, "short", "") != "assume":
-                continue
-            promise = op.get("assumption")
-            if isinstance(promise, DivBy) and promise.every is None:
-                need = need._replace(divisor=math.lcm(need.divisor, promise.divisor))
-            elif isinstance(promise, Bounded):
-                lower = need.lower if promise.lower is None else max(need.lower, promise.lower)
-                upper = need.upper if promise.upper is None else min(need.upper, promise.upper)
-                need = need._replace(lower=lower, upper=upper)
-            todo.append(op.results[0])
-    return need
+            if getattr(op, "short", "") == "assume":
+                found.append(op)
+                todo.append(op.results[0])
+    return found
+
+
+def _all(promises: Iterable[TileOp]) -> Promised:
+    """What some promises say together of a number."""
+    found = Promised()
+    for op in promises:
+        promise = op.get("assumption")
+        if isinstance(promise, DivBy) and promise.every is None:
+            found = found.both(Promised(promise.divisor))
+        elif isinstance(promise, Bounded):
+            lower = found.lower if promise.lower is None else promise.lower
+            upper = found.upper if promise.upper is None else promise.upper
+            found = found.both(Promised(1, lower, upper))
+    return found

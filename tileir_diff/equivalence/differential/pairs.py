@@ -66,7 +66,7 @@ def run_pair(
     sides = Side(0, modules[0], entries[0]), Side(1, modules[1], entries[1])
     pair = Pair(*sides, seed=how.seed, seconds=how.budget, small=how.small)
     try:
-        plans = make_plans(pair, options)
+        plans = make_plans(pair, options, promised_alone(differences))
         if any(each.rule.startswith("divisibility/") and matters(each) for each in differences):
             plans = with_misaligned(pair, plans)
         tested = pair.test(plans, how.runs)
@@ -88,8 +88,17 @@ def run_pair(
     return outcome, with_equal_runs(differences, tested, text)
 
 
-def make_plans(pair: Pair, options: CompareOptions) -> list[Plan]:
-    """The launches to run. Raises CannotMakeError and TimeUp."""
+def promised_alone(differences: list[Difference]) -> frozenset[TileOp]:
+    """Promises that the generated side alone makes, where that matters."""
+    return frozenset(
+        each.generated.op
+        for each in differences
+        if each.rule in ("divisibility/stronger", "bounds/stronger") and each.generated and matters(each)
+    )
+
+
+def make_plans(pair: Pair, options: CompareOptions, alone: frozenset[TileOp] = frozenset()) -> list[Plan]:
+    """The launches to run; `alone` as `made_plans` takes it. Raises CannotMakeError and TimeUp."""
     launch = options.launch
     entries = pair.sides[0].entry, pair.sides[1].entry
     if launch is not None and applies(launch, *entries):
@@ -101,7 +110,7 @@ def make_plans(pair: Pair, options: CompareOptions) -> list[Plan]:
         options = options._replace(launch=None)
     from tileir_diff.equivalence.differential.made import made_plans
 
-    return made_plans(pair, options)
+    return made_plans(pair, options, alone)
 
 
 # ---- words

@@ -83,6 +83,50 @@ def test_what_is_shown_is_small(tmp_path: Path) -> None:
     assert np.count_nonzero(np.load(folder / "y.npy")) == 0
 
 
+def block_by_block(tile: str, body: str) -> str:
+    """A kernel whose blocks store `%y`, computed from the block's number `%b`, at a tile each."""
+    return f"""entry @k(%x: tile<ptr<i32>>) {{
+  %b, %b1, %b2 = get_tile_block_id : tile<i32>
+  %last = constant <i32: 7> : tile<i32>
+  %one = constant <i32: 1> : tile<i32>
+  %zero = constant <i32: 0> : tile<i32>
+  {tile}
+  {body}
+  %p = offset %x, %at : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+  %t = store_ptr_tko weak %p, %y : tile<ptr<i32>>, tile<i32> -> token
+  return
+}}"""
+
+
+SAME_TILE = "%at = addi %b, %zero : tile<i32>"
+OTHER_TILE = "%at = subi %last, %b : tile<i32>"
+PLAIN = "%y = muli %at, %at : tile<i32>"
+WRONG_IN_THE_FIRST = """%first = cmpi equal %at, %zero, signed : tile<i32> -> tile<i1>
+  %odd = select %first, %one, %zero : tile<i1>, tile<i32>
+  %square = muli %at, %at : tile<i32>
+  %y = addi %square, %odd : tile<i32>"""
+
+
+@pytest.mark.parametrize(("tile", "grid"), [(SAME_TILE, "grid 1 x 1 x 1"), (OTHER_TILE, "seed 0")])
+def test_fewer_blocks_are_shown_where_they_do_the_same(tile: str, grid: str, tmp_path: Path) -> None:
+    launch = tmp_path / "launch.json"
+    side = {"grid": [8], "args": [{"ptr": "x"}]}
+    launch.write_text(json.dumps({"reference": side, "generated": side}))
+    one = parse_text(block_by_block(SAME_TILE, PLAIN), "ref")
+    other = parse_text(block_by_block(tile, WRONG_IN_THE_FIRST), "gen")
+    (ran,) = diff(one, other, launch=str(launch), execute=Execution(runs=4)).semantics
+    assert "stores 1 at x[0] where the reference stores 0 (" in ran.detail
+    assert grid in ran.detail
+    assert ("fewer blocks" in ran.detail) == (tile == SAME_TILE)
+
+
+def test_the_sizes_of_what_is_shown_are_small() -> None:
+    reference = FIXTURES / "kernels" / "vector_add" / "py.mlir"
+    wrong = FIXTURES / "mistakes" / "subtract_for_add" / "gen.mlir"
+    (ran,) = diff(reference, wrong, execute=Execution(runs=4)).semantics
+    assert "(ordinary numbers, sizes 8, grid 1 x 1 x 1, seed 0" in ran.detail
+
+
 @pytest.mark.parametrize(
     ("reference", "generated"),
     [

@@ -59,6 +59,19 @@ class Mismatch(NamedTuple):
         """What stays the same while an input is made smaller."""
         return self.rule, self.side if self.rule else 0, self.array
 
+    def alike(self, other: Mismatch) -> bool:
+        """Whether this is the same thing to go wrong, if not at the same place."""
+        ops = [None if each.finding is None else each.finding.op for each in (self, other)]
+        return self.kind() == other.kind() and ops[0] is ops[1]
+
+    def was_in(self, arrays: Sequence[Array], runs: Sequence[Ran]) -> bool:
+        """Whether these runs left the same values at the element."""
+        at = next(at for at, each in enumerate(arrays) if each.name == self.array)
+        return all(
+            value is None or str(_number(run, at, arrays[at], self.place)) == str(value)
+            for value, run in zip((self.reference, self.generated), runs, strict=True)
+        )
+
     @property
     def ratio(self) -> float:
         """How large the difference is, of the larger value; infinity for another kind of value."""
@@ -241,6 +254,10 @@ def _unit(size: Tensor, name: str) -> Tensor:
     return torch.ldexp(torch.ones_like(size), exponent - layout.mantissa_bits)
 
 
+def _number(run: Ran, at: int, array: Array, place: int) -> float | int:
+    return to_float(run.arrays[at], array.element)[place].item()
+
+
 def _first(array: Array, at: int, reference: Ran, generated: Ran, left: Tensor) -> Mismatch:
     """The element of the largest difference, of the first ones."""
     places = torch.nonzero(left)[:, 0]
@@ -251,6 +268,5 @@ def _first(array: Array, at: int, reference: Ran, generated: Ran, left: Tensor) 
     for run in (reference, generated):
         mask = run.unsure[at]
         doubtful = mask is not None and index < len(mask) and bool(mask[index])
-        number = to_float(run.arrays[at], array.element)[index].item()
-        values.append(None if doubtful else number)
+        values.append(None if doubtful else _number(run, at, array, index))
     return Mismatch(array.name, index, values[0], values[1], len(places), array.elements)

@@ -17,7 +17,7 @@ from tileir_diff.equivalence.model import Limits
 from tileir_diff.equivalence.noise import Noise, shared_types
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tileir_diff.equivalence.differential.plan import Plan
     from tileir_diff.equivalence.differential.sides import Ran, Side
@@ -29,6 +29,8 @@ ASTRAY: Final = ("bounds/", "memory/")
 LEVELS: Final = (4, 16, 64, 256, 1024, 1 << 16)
 """How large integers in arrays may get, as far as both sides stay within their arrays; sizes
 among the arguments are tried too."""
+SIZES: Final = (1, 3, 8, 24, 72, 216)
+"""Sizes that are tried, the smallest first, where a difference is made small."""
 MOST_INDICES: Final = 1 << 24
 LEVELS_SHARE: Final = 0.7
 """Part of the time for one pair that is left when no larger integers are tried any more."""
@@ -80,6 +82,8 @@ class Pair:
         self.types = shared_types(reference.entry, generated.entry)
         self.usual: dict[Plan, frozenset[str]] = {}
         self.levels: dict[tuple[Plan, int], int] = {}
+        self.smaller: Callable[[Plan, int], Plan | None] = lambda plan, most: None
+        """A launch like one that was made up, no size above `most`; None where there is none."""
 
     def left(self) -> float:
         """Seconds that are left."""
@@ -240,6 +244,53 @@ class Pair:
         return frozenset(rule for rule in ran.errors if rule.startswith(wrong))
 
     def _small(self, found: Found) -> Found:
+        """The difference with smaller arrays, fewer blocks and fewer elements, as far as the time goes."""
+        with contextlib.suppress(TimeUp):
+            found = self._with_small_sizes(found)
+        with contextlib.suppress(TimeUp):
+            found = self._with_few_blocks(found)
+        return self._with_few_elements(found)
+
+    def _with_small_sizes(self, found: Found) -> Found:
+        """Raises TimeUp."""
+        for most in SIZES:
+            plan = self.smaller(found.plan, most)
+            if plan is None:
+                continue
+            self._learn(plan)
+            contents = self.contents(plan, found.recipe)
+            shown = self.check(plan, contents, self.usual[plan])
+            if isinstance(shown, Mismatch) and shown.alike(found.mismatch):
+                return Found(plan, contents, found.recipe, shown)
+        return found
+
+    def _with_few_blocks(self, found: Found) -> Found:
+        """Keeps the first blocks along each axis, where the difference that they show was there before.
+
+        With fewer blocks the sides may differ otherwise: blocks that do the same need not have the same
+        number on both sides. Raises TimeUp.
+        """
+        if found.plan.grids[0] != found.plan.grids[1]:
+            return found
+        before = [side.run(found.plan, found.contents, self.limits()) for side in self.sides]
+        usual, what = self.usual[found.plan], found.plan.what
+        for axis in range(3):
+            count = 1
+            while count < found.plan.grids[0][axis]:
+                plan = found.plan.with_blocks(axis, count)._replace(what=f"{what}, fewer blocks")
+                shown = self.check(plan, found.contents, usual)
+                if (
+                    isinstance(shown, Mismatch)
+                    and shown.alike(found.mismatch)
+                    and (shown.rule or shown.was_in(plan.arrays, before))
+                ):
+                    self.usual[plan] = usual
+                    found = found._replace(plan=plan, mismatch=shown)
+                    break
+                count *= 2
+        return found
+
+    def _with_few_elements(self, found: Found) -> Found:
         usual = self.usual[found.plan]
 
         usually = 0 if found.mismatch.rule or found.mismatch.ratio > 2 * LARGE else 2 * FEW

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PLACEHOLDER = 64
 """Elements of an array whose size is not known yet."""
 PROBES = 2
+GIVEN = "the launch given"
 
 
 class CannotMakeError(Exception):
@@ -52,7 +53,7 @@ def from_launch(sides: tuple[Side, Side], launch: Launch, limits: Limits) -> Pla
         for at, name in enumerate(names)
     ]
     grids = _grid(launch.reference), _grid(launch.generated)
-    plan = Plan(tuple(arrays), tuple(slots[0]), tuple(slots[1]), grids, True, "the launch given")
+    plan = Plan(tuple(arrays), tuple(slots[0]), tuple(slots[1]), grids, True, GIVEN)
     missing = [at for at, count in enumerate(counts) if count is None]
     return measured(sides, plan, missing, limits)
 

@@ -22,7 +22,7 @@ from tileir_diff.equivalence.differential.launches import (
     pointee,
     span,
 )
-from tileir_diff.equivalence.differential.plan import Array, Grid, Plan, Pointer
+from tileir_diff.equivalence.differential.plan import Array, Plan, Pointer
 from tileir_diff.equivalence.differential.values import fill
 from tileir_diff.equivalence.machine import TimeUp
 from tileir_diff.graph.terms import Terms
@@ -95,7 +95,9 @@ def made_plans(pair: Pair, options: CompareOptions, alone: frozenset[TileOp] = f
     """
     entries = pair.sides[0].entry, pair.sides[1].entry
     attempt = search(Terms(options.disabled_equivalences), *entries, options)
-    plans = _found(_Maker(pair, attempt, options), ENOUGH)
+    maker = _Maker(pair, attempt, options)
+    plans = _found(maker, ENOUGH)
+    pair.smaller = maker.smaller
     if alone:
         with contextlib.suppress(CannotMakeError):
             plans += [each for each in _found(_Maker(pair, attempt, options, alone), 1) if each not in plans]
@@ -142,6 +144,7 @@ class _Maker:
         }
         self.tiles = tile_extents(pair.sides[0].entry)
         self.needs = self._needs()
+        self.made: dict[Plan, dict[tuple[int, int], int]] = {}
 
     def _needs(self) -> list[Need]:
         needs = [Need(_all(_promises(each))) for each in self.parameters]
@@ -194,6 +197,15 @@ class _Maker:
 
     # ---- one launch
 
+    def smaller(self, plan: Plan, most: int) -> Plan | None:
+        """A launch with the sizes of one that was made, but none above `most`; None where nothing changes."""
+        sizes = self.made.get(plan, {})
+        if max(sizes.values(), default=0) <= most:
+            return None
+        with contextlib.suppress(CannotMakeError):
+            return self.plan({key: min(size, most) for key, size in sizes.items()})
+        return None
+
     def plan(self, sizes: dict[tuple[int, int], int]) -> Plan | None:
         """The launch with about these sizes; None if the reference, or a promise, does not allow it."""
         values = self._reference_values(sizes)
@@ -224,7 +236,10 @@ class _Maker:
         if plan is None:
             return None
         shapes = sorted({values[at] for at, (_, word, _) in self.roles.items() if word == "shape"})
-        return plan._replace(what=f"sizes {', '.join(map(str, shapes))}")
+        words = f"sizes {', '.join(map(str, shapes))}" if shapes else "a launch made up"
+        plan = plan._replace(what=words)
+        self.made[plan] = sizes
+        return plan
 
     def _reference_values(self, sizes: dict[tuple[int, int], int]) -> list[int | float]:
         values: list[int | float] = [0] * len(self.parameters)
@@ -347,9 +362,7 @@ class _Maker:
                 continue
             tried: dict[int, int] = {}
             for count in [1, *counts]:
-                trial = measured(
-                    sides, _with_blocks(plan, axis, count), missing, self.pair.limits(RUNS_SHARE)
-                )
+                trial = measured(sides, plan.with_blocks(axis, count), missing, self.pair.limits(RUNS_SHARE))
                 written = self._written(trial)
                 if written is None:
                     break
@@ -359,7 +372,7 @@ class _Maker:
             if not tried:
                 return None
             most = max(tried.values())
-            plan = _with_blocks(plan, axis, min(count for count, each in tried.items() if each == most))
+            plan = plan.with_blocks(axis, min(count for count, each in tried.items() if each == most))
         plan = measured(sides, plan, missing, self.pair.limits(RUNS_SHARE))
         contents = self._contents(plan)
         for side in sides:
@@ -394,15 +407,6 @@ class _Maker:
             int((before.view(torch.uint8) != after.view(torch.uint8)).sum())
             for before, after in zip(contents, ran.arrays, strict=True)
         )
-
-
-def _with_blocks(plan: Plan, axis: int, count: int) -> Plan:
-    def one(grid: Grid) -> Grid:
-        sizes = list(grid)
-        sizes[axis] = count
-        return sizes[0], sizes[1], sizes[2]
-
-    return plan._replace(grids=(one(plan.grids[0]), one(plan.grids[1])))
 
 
 def _uses_axis(sides: Sequence[Any], axis: int) -> bool:

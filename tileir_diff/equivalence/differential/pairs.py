@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.equivalence.differential.effects import matters, with_difference, with_equal_runs
 from tileir_diff.equivalence.differential.execute import Pair, with_misaligned
-from tileir_diff.equivalence.differential.launches import CannotMakeError, from_launch
+from tileir_diff.equivalence.differential.launches import GIVEN, CannotMakeError, from_launch
 from tileir_diff.equivalence.differential.plan import Pointer
 from tileir_diff.equivalence.differential.sides import Side
 from tileir_diff.equivalence.files import write_array
@@ -118,7 +118,9 @@ def make_plans(pair: Pair, options: CompareOptions, alone: frozenset[TileOp] = f
 
 def _different(found: Found, commands: tuple[str, ...], how: Execution) -> str:
     where = "" if commands else f", seed {how.seed}; --inputs FOLDER writes the arrays"
-    return f"different: {found.mismatch} ({found.recipe}{where})"
+    plan = found.plan
+    sizes = "" if plan.what == GIVEN else f", {plan.what}, grid {' x '.join(map(str, plan.grids[0]))}"
+    return f"different: {found.mismatch} ({found.recipe}{sizes}{where})"
 
 
 def _equal(tested: Tested, how: Execution) -> str:

@@ -40,5 +40,15 @@ class Plan(NamedTuple):
     what: str = ""
     """How it was made, in words: "sizes 37 x 64"."""
 
+    def with_blocks(self, axis: int, count: int) -> Plan:
+        """With so many blocks along an axis, on both sides."""
+
+        def one(grid: Grid) -> Grid:
+            sizes = list(grid)
+            sizes[axis] = count
+            return sizes[0], sizes[1], sizes[2]
+
+        return self._replace(grids=(one(self.grids[0]), one(self.grids[1])))
+
     def slots(self, side: int) -> tuple[Slot, ...]:
         return self.generated if side else self.reference

@@ -176,6 +176,25 @@ def test_true_is_minus_one_when_signed() -> None:
     assert result.tolist() == [-1, 0]
 
 
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("f32", "i32"), ("i32", "f32"), ("f64", "i64"), ("i64", "f64"), ("f16", "i16"), ("bf16", "f16"),
+     ("i16", "bf16"), ("i8", "f8E4M3FN"), ("f8E5M2", "i8"), ("f8E4M3FN", "f8E5M2")],
+)  # fmt: skip
+@settings(max_examples=5, deadline=None)
+@given(st.data())
+def test_bits_stay(source: str, target: str, data: st.DataObject) -> None:
+    width = np.dtype(NUMPY[source]).itemsize
+    patterns = st.integers(0, (1 << 8 * width) - 1)
+    values = data.draw(st.lists(patterns, min_size=16, max_size=16))
+    unsigned = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}[width]
+    a = np.array(values, unsigned).view(NUMPY[source])
+    result, _ = apply(
+        f"%y = bitcast %a : tile<{{n}}x{source}> -> tile<{{n}}x{target}>", target, a=(source, a)
+    )
+    assert bits(result) == values
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(-128, 127), min_size=16, max_size=16))
 def test_packed_elements(values: list[int]) -> None:

@@ -217,10 +217,14 @@ def test_comparison(data: st.DataObject) -> None:
             assert result.tolist() == expected.tolist(), (predicate, ordering)
 
 
-LIBRARY = {
+def _inverse_root(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+LIBRARY: dict[str, Any] = {
     "absf": np.abs, "ceil": np.ceil, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "exp2": np.exp2,
-    "floor": np.floor, "log": np.log, "log2": np.log2, "negf": np.negative, "sin": np.sin, "sinh": np.sinh,
-    "tan": np.tan, "tanh": np.tanh,
+    "floor": np.floor, "log": np.log, "log2": np.log2, "negf": np.negative, "rsqrt": _inverse_root,
+    "sin": np.sin, "sinh": np.sinh, "tan": np.tan, "tanh": np.tanh,
 }  # fmt: skip
 
 

@@ -241,6 +241,70 @@ def test_strided_view() -> None:
     assert done.findings == []
 
 
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(1, 4), st.integers(1, 3))
+def test_sizes_of_views_and_grids(n: int, m: int, x: int, z: int) -> None:
+    partition, strided = (
+        f"partition_view<tile=(4x8), {ROW}>",
+        f"strided_view<tile=(4x8), traversal_strides=[3,5], {ROW}>",
+    )
+    stores = "".join(
+        f"""
+  %j{at} = constant <i32: {at}> : tile<i32>
+  %o{at} = offset %q, %j{at} : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+  %w{at} = store_ptr_tko weak %o{at}, {name} : tile<ptr<i32>>, tile<i32> -> token"""
+        for at, name in enumerate(("%s#0", "%s#1", "%i#0", "%i#1", "%e#0", "%e#1", "%gx", "%gz"))
+    )
+    body = f"""
+  %a = make_partition_view %u : {partition}
+  %b = make_strided_view %u : {strided}
+  %s:2 = get_tensor_shape %u : {ROW} -> tile<i32>
+  %i:2 = get_index_space_shape %a : {partition} -> tile<i32>
+  %e:2 = get_index_space_shape %b : {strided} -> tile<i32>
+  %gx, %gy, %gz = get_num_tile_blocks : tile<i32>{stores}"""
+    result = np.zeros(8, np.int32)
+    run(TILED.replace("{body}", body), [np.zeros(max(1, n * m), np.int32), result, n, m], grid=(x, 1, z))
+    tiles = [-(-n // 4), -(-m // 8), -(-n // 3), -(-m // 5)]
+    assert result.tolist() == [n, m, *tiles, x, z]
+
+
+def _unsigned_minimum(a: Any, b: Any) -> Any:
+    return np.minimum(a.view(np.uint32), b.view(np.uint32)).view(np.int32)
+
+
+@pytest.mark.parametrize("mode", ["add", "max", "umin", "xor"])
+def test_a_tile_is_taken_into_an_array(mode: str) -> None:
+    n, m = 7, 13
+    view = f"partition_view<tile=(4x8), {ROW}>"
+    body = f"""
+  %a = make_partition_view %u : {view}
+  %b = make_partition_view %v : {view}
+  %t, %k = load_view_tko weak %a[%x, %y] : {view}, tile<i32> -> tile<4x8xi32>, token
+  %r = atomic_red_view_tko relaxed device %b[%x, %y], {mode}, %t : tile<4x8xi32>, {view}, tile<i32> -> token"""  # noqa: E501
+    random = np.random.default_rng(1)
+    values, memory = (random.integers(-9, 9, n * m).astype(np.int32) for _ in range(2))
+    combine: Any = {"add": np.add, "max": np.maximum, "umin": _unsigned_minimum, "xor": np.bitwise_xor}[mode]
+    expected = combine(memory, values)
+    done = run(TILED.replace("{body}", body), [values, memory, n, m], grid=(2, 2))
+    assert memory.tolist() == expected.tolist()
+    assert done.errors == []
+
+
+def test_the_bytes_of_an_element_are_reached_by_another_pointer() -> None:
+    text = """entry @k(%p: tile<ptr<i32>>, %q: tile<ptr<i32>>) {
+  %c = ptr_to_ptr %p : tile<ptr<i32>> -> tile<ptr<i8>>
+  %1 = constant <i32: 1> : tile<i32>
+  %d = offset %c, %1 : tile<ptr<i8>>, tile<i32> -> tile<ptr<i8>>
+  %b, %t = load_ptr_tko weak %d : tile<ptr<i8>> -> tile<i8>, token
+  %w = exti %b unsigned : tile<i8> -> tile<i32>
+  %s = store_ptr_tko weak %q, %w : tile<ptr<i32>>, tile<i32> -> token
+  return
+}"""
+    result = np.zeros(1, np.int32)
+    run(text, [np.array([0x12345678], np.int32), result])
+    assert result[0] == 0x56
+
+
 def test_gather_takes_coordinates() -> None:
     view = f"gather_scatter_view<tile=(4x4), padding_value = zero, {ROW}, sparse_dim=0>"
     part = f"partition_view<tile=(4x4), {ROW}>"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Mutation = Callable[[random.Random, bytes, list[bytes]], bytes]
 
 LIMIT_S = 20.0
-"""Seconds after which an input counts as a hang."""
+"""Seconds of processor time after which an input counts as a hang: a busy machine is none."""
 SMALL = 6_000
 """Seeds are dumps of at most so many bytes: more inputs, same grammar."""
 REPEATED = frozenset(bytes([value]) for value in range(0, 256, 8))
@@ -185,8 +185,8 @@ class Target:
         self._reference.write_bytes(data)
 
     def _run(self, *arguments: str) -> str:
-        signal.signal(signal.SIGALRM, _hang)
-        signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
+        signal.signal(signal.SIGPROF, _hang)
+        signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
         try:
             result = self._runner.invoke(self._app, list(arguments))
         except HangError:
@@ -195,7 +195,7 @@ class Target:
             # RecursionError in the runner itself, and the like.
             return f"{arguments[0]}: {type(error).__name__}: {error}"
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         error = result.exception
         self._unreadable = result.exit_code == 2
         self.statuses[f"{arguments[0]} {result.exit_code}"] += 1

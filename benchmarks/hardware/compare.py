@@ -133,3 +133,24 @@ def _unsure(run: Any, case: Case, name: str, buffer: Any) -> Any:
     if unsure is None:
         return None
     return unsure.reshape(-1, buffer.element_size()).any(dim=1)[: buffer.numel()]
+
+
+def gpu_result(name: str, levels: dict[int, Path], made_by: tuple[str, str], output: Path) -> int:
+    """What `tileir-diff classify --gpu-result` reads, of one launch at the assembler's levels 0 and 3.
+
+    A level agrees where every array is as the interpreter leaves it, within the tolerance of its type, and
+    nothing was written outside one. `made_by`: the device, and the assembler's version.
+    """
+    case = next(case for case in cases() if case.name == name)
+    agrees: dict[str, bool] = {}
+    notes: list[str] = []
+    for level, folder in sorted(levels.items()):
+        record = read_results(folder)[name]
+        outcome = _outcome(case, record, {}, {})
+        agrees[f"O{level}"] = outcome.status in ("equal", "close") and not record["guards"]
+        notes += [f"O{level}: {outcome.detail}"] if outcome.detail else []
+    agrees["direct"] = agrees[f"O{max(levels)}"]
+    data = {"schema": "tileir-gpu-result/1", "device": made_by[0], "assembler": made_by[1], "recorded": True,
+            "agrees": dict(sorted(agrees.items())), "note": "; ".join(notes)}  # fmt: skip
+    output.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    return 0

@@ -16,7 +16,7 @@ from tileir_diff.toolchain import find_tool
 from tileir_diff.toolchain.run import environment
 
 
-def prepare(folder: Path, arch: str, only: str) -> int:
+def prepare(folder: Path, arch: str, only: str, level: int | None = None) -> int:
     import numpy as np
 
     tool = find_tool("tileiras")
@@ -33,6 +33,7 @@ def prepare(folder: Path, arch: str, only: str) -> int:
                 bytecode = Path(scratch, "k.tirbc")
                 bytecode.write_bytes(assemble(str(case.dump)))
                 command = [str(tool), f"--gpu-name={arch}", "-o", str(cubin), str(bytecode)]
+                command += [] if level is None else [f"--opt-level={level}"]
                 done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
             if done.returncode:
                 print(f"{case.name}: not assembled: {done.stderr.strip()[:200]}", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -52,18 +53,44 @@ def edited_source(edit: Edit, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(("case", "name"), REAL, ids=[f"{case['cause']}-{name}" for case, name in REAL])
-def test_cause_and_owner_of_a_real_case(case: dict[str, Any], name: str, tmp_path: Path) -> None:
-    edit = EDITS[name]
-    reference = edit.record.get("reference") or ("rust" if edit.side == "python" else "python")
-    call: list[str | Path] = [edit.kernel / f"{DUMPS[reference]}.g.mlir", edit.folder / "gen.g.mlir"]
-    if case.get("launch"):
-        call += ["--launch", edit.folder / "launch.json"]
-    if case.get("source"):
-        call += ["--source", edited_source(edit, tmp_path)]
-    data = made(*call)
+def test_cause_and_owner_of_a_real_case(
+    case: dict[str, Any],
+    name: str,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if name.endswith(".tirbc"):
+        monkeypatch.delenv("TILEIR_TOOLCHAIN")
+        request.getfixturevalue("real_disassembler")
+    data = made(*call_of(case, name, tmp_path))
     assert (data["cause"], data["owner"] or "") == (case["cause"], case["owner"]), data["why"]
-    assert answers(data)["verifies"] == "yes"
-    assert answers(data)["gpu"] == "open"
+    assert answers(data)["verifies"] == ("no" if name.endswith(".tirbc") else "yes")
+    assert answers(data)["gpu"] in ("open", "not run") or "gpu_result" in case
+
+
+def call_of(case: dict[str, Any], name: str, folder: Path) -> list[str | Path]:
+    """The arguments of `classify` for one generated side of a case."""
+    edit = EDITS.get(name)
+    if edit is None:
+        call: list[str | Path] = [FIXTURES / case["reference"], FIXTURES / name]
+    else:
+        side = edit.record.get("reference") or ("rust" if edit.side == "python" else "python")
+        own = edit.kernel / f"{DUMPS[side]}.g.mlir"
+        call = [FIXTURES / case["reference"] if "reference" in case else own, edit.folder / "gen.g.mlir"]
+    if case.get("launch"):
+        call += ["--launch", FIXTURES / case["launch"] if edit is None else edit.folder / "launch.json"]
+    if case.get("source") and edit is not None:
+        call += ["--source", edited_source(edit, folder)]
+    if "gpu_result" in case:
+        call += ["--gpu-result", FIXTURES / case["gpu_result"]]
+    return call
+
+
+def test_there_are_five_real_cases_of_each_cause_that_can_be_had() -> None:
+    counted = Counter(case["cause"] for case, _ in REAL)
+    wanted = ("translation", "frontend-bug", "known-gap", "host", "equivalent")
+    assert all(counted[cause] >= 5 for cause in wanted), counted
 
 
 def test_a_source_that_asks_for_nothing_lost_is_no_bug_of_the_front_end(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 QUESTIONS = {
     "verifies": "do both sides verify?",
     "structure": "do both sides compute the same by structure?",
+    "launch": "does the launch hand the same to both sides?",
     "proven": "is what differs proven equal?",
     "runs": "do both sides give the same in runs?",
     "source": "does the kernel's source ask for what its IR lacks?",
@@ -60,6 +61,7 @@ def classify(inputs: Inputs) -> Classification:
     steps.append(_step("verifies", YES, "both sides parse and verify"))
     critical = [each for each in result.findings if each.severity == "critical"]
     steps.append(_structure(result, critical))
+    steps.append(_launch(inputs, critical))
     steps += _meaning(result, critical)
     lost = [source.asked(text, each, result) for each in critical] if text is not None else []
     steps.append(_source(inputs.source, critical, lost))
@@ -101,6 +103,20 @@ def _structure(result: Result, critical: list[FindingRecord]) -> Step:
         more = f" and {len(critical) - 3} more" if len(critical) > 3 else ""
         return _step("structure", NO, f"{listed}{more}")
     return _step("structure", YES, result.why)
+
+
+def _launch(inputs: Inputs, critical: list[FindingRecord]) -> Step:
+    """What the launch hands over counts as wrong only where setting it right makes both sides the same."""
+    if not critical:
+        return _step("launch", NOT_RUN, "structure has settled it")
+    if inputs.options.compare.launch is None:
+        return _step("launch", OPEN, "no launch was given", "`--launch FILE`")
+    from tileir_diff.classify.launched import wrong_values
+
+    wrong = wrong_values(inputs.reference, inputs.generated, inputs.options)
+    if wrong:
+        return _step("launch", NO, f"{'; '.join(wrong)}; with the reference's, both sides are the same")
+    return _step("launch", YES, "no other value of an argument, and no other grid, makes both sides the same")
 
 
 def _meaning(result: Result, critical: list[FindingRecord]) -> list[Step]:
@@ -192,6 +208,8 @@ def _cause(
     if critical:
         first = critical[0]
         rest = f" (and {len(critical) - 1} more)" if len(critical) > 1 else ""
+        if answers["launch"] == NO:
+            return "host", f"only the launch is wrong: {evidence['launch']}", OWNERS["host"]
         known = lost[0] if lost else None
         if known is not None:
             why = f"{first.rule}: the source asks for it, and the IR lacks it: {known.bug.reason}{rest}"

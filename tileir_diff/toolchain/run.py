@@ -61,8 +61,18 @@ def _reasons(result: CompletedProcess[Any]) -> str:
     lines = [
         line.replace("error: ", "").strip() for line in result.stderr.decode("utf-8", "replace").splitlines()
     ]
-    told = list(dict.fromkeys(line for line in lines if line))[:REASONS]
+    placed = [_placed(line) for line in lines if "loc(" in line]
+    # what stands at an op says it all: the lines below it only say that something was wrong
+    told = list(dict.fromkeys(placed or [line for line in lines if line]))[:REASONS]
     return "; ".join(told) or f"exit status {result.returncode}, no message"
+
+
+def _placed(line: str) -> str:
+    """`FILE:LINE:COLUMN: message` of a message that begins with a whole debug location."""
+    import re
+
+    found = re.search(r'loc\("([^"]+)":(\d+):(\d+)\).*: (\'\S+\' op .*)', line)
+    return line if found is None else f"{found[1]}:{found[2]}:{found[3]}: {found[4]}"
 
 
 def _run(command: list[str], path: str) -> CompletedProcess[Any]:

@@ -45,7 +45,7 @@ def marked(module: ModuleOp, order: dict[int, int]) -> ModuleOp:
                 name = f"#op{given[id(op)]}.{index}"
                 places[name] = f'#cuda_tile.di_loc<loc("ops":{given[id(op)]}:0) in #scope{index}>'
                 op.location_text = f"loc({name})"
-    dump.locations = Locations({name: Token("LOCATION", place) for name, place in places.items()})
+    dump.locations = Locations({name: Token(place) for name, place in places.items()})
     return copy
 
 

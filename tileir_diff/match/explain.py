@@ -17,6 +17,7 @@ from tileir_diff.match.load_bounds import elsewhere, load_bounds, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence, Matched
 from tileir_diff.match.names import contradictions
+from tileir_diff.match.obligations import obligation
 from tileir_diff.match.own_memory import own_memory
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.repeats import shared_loops
@@ -166,7 +167,7 @@ def _oblige_host(blame: Blame, attempt: Attempt, result: EntryResult) -> None:
 
 def _oblige(blame: Blame, atom: Term, result: EntryResult) -> bool:
     """Note what the host must guarantee. Whether that is new."""
-    line = f"{blame.show(atom)} for all blocks and lanes launched"
+    line = obligation(blame.show(atom))
     if line in result.obligations:
         return False
     result.obligations.append(line)

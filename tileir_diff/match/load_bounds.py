@@ -12,7 +12,7 @@ from tileir_diff.graph.values import is_used
 from tileir_diff.match.blame_masks import mask
 from tileir_diff.match.canonical import aligned
 from tileir_diff.match.effects import EffectPair, describe
-from tileir_diff.match.obligations import block_only, tile_indices
+from tileir_diff.match.obligations import block_only, lost_conditions, tile_indices
 from tileir_diff.match.tokens import memory_nodes
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def read_again(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object])
         pairs = [pair for load in loads if (pair := _at_one_address(terms, load, item)) is not None]
         guards = terms.conjuncts(item.condition)
         together = terms.disjunction(pair.reference.condition for pair in pairs)
-        if all(_lost(terms, pair) for pair in pairs) and not terms.implies(guards, together):
+        if all(lost_conditions(terms, pair) for pair in pairs) and not terms.implies(guards, together):
             again.extend(pairs[:1])
     return beyond(blame, attempt, again, oblige)
 
@@ -127,7 +127,7 @@ def beyond(
         if pair.equal or ref.trips != gen.trips or ref.pointer is None or gen.pointer is None:
             continue
         if _same_address(blame.terms, pair):
-            lost = _lost(blame.terms, pair)
+            lost = lost_conditions(blame.terms, pair)
             if not attempt.one_front_end:
                 tiles = tile_indices(blame.terms, pair)
                 for atom in lost:
@@ -158,17 +158,11 @@ def _same_address(terms: Terms, pair: EffectPair) -> bool:
     return terms.under(a, both) == terms.under(b, both)
 
 
-def _lost(terms: Terms, pair: EffectPair) -> list[Term]:
-    """Conditions of the reference's load that the generated one does not have."""
-    guards = terms.conjuncts(pair.generated.condition)
-    return [atom for atom in terms.conjuncts(pair.reference.condition) if not terms.implies(guards, atom)]
-
-
 def _unmasked(blame: Blame, pair: EffectPair, lost: list[Term]) -> Difference:
     """Two masks, without the parts of the reference's that are the launch's business."""
     terms = blame.terms
     ref, gen = pair.reference, pair.generated
-    settled = [atom for atom in _lost(terms, pair) if atom not in lost]
+    settled = [atom for atom in lost_conditions(terms, pair) if atom not in lost]
     kept = terms.conjunction(atom for atom in terms.conjuncts(ref.condition) if atom not in settled)
     where = "outside the array" if ref.pointer == gen.pointer else "where the reference reads nothing"
     difference = mask(blame, kept, gen.condition, ref.effect.op, gen.effect.op)

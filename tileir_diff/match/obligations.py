@@ -70,6 +70,48 @@ def host_obligations(
     return tuple(atom for atom in assumed if same or block_only(kernel, atom, tiles)), same
 
 
+def covers(kernel: Kernel, atom: Term) -> bool:
+    """A condition that says which blocks do anything, of as many as a parameter says: first ones.
+
+    A launch of exactly as many makes it true.
+    """
+    terms = kernel.terms
+    if not block_only(kernel, atom) or not any(terms.kind[s] == "arg" for s in terms.symbols[atom]):
+        return False
+    (inner,) = terms.args[atom]
+    return all(
+        factor > 0
+        for mono, factor in terms.items(inner)
+        if any(terms.kind[s] == "block" for part in mono for s in terms.symbols[part])
+    )
+
+
+def lost_conditions(terms: Terms, pair: EffectPair) -> list[Term]:
+    """Conditions of the reference's effect that the generated one does not have."""
+    guards = terms.conjuncts(pair.generated.condition)
+    return [atom for atom in terms.conjuncts(pair.reference.condition) if not terms.implies(guards, atom)]
+
+
+def obligation(condition: str) -> str:
+    """How a condition that the host must guarantee is told."""
+    return f"{condition} for all blocks and lanes launched"
+
+
+def for_all_lanes(terms: Terms, atom: Term) -> Term | None:
+    """An inequality that holds for all lanes, without lanes; None where it is not linear in them."""
+    if terms.kind[atom] != "le":
+        return None
+    (inner,) = terms.args[atom]
+    factors = terms.poly(inner)
+    largest: dict[Term, Term] = {}
+    for lane in (symbol for symbol in terms.symbols[inner] if terms.kind[symbol] == "lane"):
+        factor, (_, last) = factors.get((lane,), 0), terms.range(lane)
+        if last is None or lane in terms.symbols[terms.sub(inner, terms.scale(terms.atom(lane), factor))]:
+            return None
+        largest[lane] = terms.const(last) if factor > 0 else terms.zero
+    return terms.subst(atom, largest) if largest else atom
+
+
 def tile_indices(terms: Terms, pair: EffectPair) -> frozenset[Term]:
     """The iterations, as canonical effects name them, of loops that go over all tiles on both sides."""
     ref, gen = pair.reference.effect.loops, pair.generated.effect.loops

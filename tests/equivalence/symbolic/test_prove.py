@@ -181,15 +181,89 @@ ROW = f"""
 %rows = assume bounded<0, ?>, %n : {N}
 %u = muli %x, %i128 : {N}
 """
+EVERY = f"{ROW}%c = constant <i1: true> : {B}"
 
 
-@pytest.mark.parametrize("grid", [8, 9])
-def test_a_lost_row_mask_fails_where_the_number_of_rows_is_not_known(grid: int) -> None:
+@pytest.mark.parametrize("launch", [None, "grid.x=8"])
+def test_a_lost_row_mask_is_equal_if_the_launch_covers_exactly_the_rows(launch: str | None) -> None:
     masked = f"{ROW}%c = cmpi less_than %u, %rows, signed : {N} -> {B}"
-    bare = f"{ROW}%c = constant <i1: true> : {B}"
-    modules = store_if(masked), store_if(bare)
-    report = compared(*modules, launch=f"grid.x={grid}")
-    assert not report.ok  # the number of rows is not known
+    report = compared(store_if(masked), store_if(EVERY), launch=launch)
+    assert report.verdict == "PASS_WITH_NOTES"
+    assert any("128*block.x < " in line for line in report.obligations)
+
+
+def test_a_row_mask_that_only_the_generated_side_has_is_a_difference() -> None:
+    """It may leave out rows that the reference handles."""
+    masked = f"{ROW}%c = cmpi less_than %u, %rows, signed : {N} -> {B}"
+    assert not compared(store_if(EVERY), store_if(masked)).ok
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        f"%c = cmpi less_than %x, %i1, signed : {N} -> {B}",
+        f"%c = cmpi equal %x, %rows, signed : {N} -> {B}",
+        f"%c = cmpi greater_than %x, %rows, signed : {N} -> {B}",
+    ],
+)
+def test_a_lost_choice_of_blocks_is_no_row_mask(condition: str) -> None:
+    """The first block, or one that a parameter names: no launch of several blocks has it true for all."""
+    assert not compared(store_if(ROW + condition), store_if(EVERY)).ok
+
+
+TILE = f"""
+%lanes = iota : tile<128xi32>
+%n1 = reshape %n : {N} -> tile<1xi32>
+%ns = broadcast %n1 : tile<1xi32> -> tile<128xi32>
+%inside = cmpi less_than %lanes, %ns, signed : tile<128xi32> -> tile<128xi1>
+%b1 = reshape %b : {P} -> tile<1xptr<f32>>
+%bs = broadcast %b1 : tile<1xptr<f32>> -> tile<128xptr<f32>>
+%p = offset %bs, %lanes : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>
+%ones = constant <f32: 1.0> : tile<128xf32>
+"""
+
+
+def test_a_lost_mask_over_lanes_is_a_difference_that_names_when_it_is_none() -> None:
+    types = "tile<128xptr<f32>>, tile<128xf32>"
+    masked = f"{TILE}%st = store_ptr_tko weak %p, %ones, %inside token=%t : {types}, tile<128xi1> -> token"
+    bare = f"{TILE}%st = store_ptr_tko weak %p, %ones token=%t : {types} -> token"
+    report = assert_refuted(entry(masked), entry(bare), "generated active; proven equal where i0 < ")
+    assert report.verdict == "FAIL_FIXABLE"
+
+
+# ---- where the reference is undefined --------------------------------------------------------------------
+
+
+def beside_load(index: str, where: str) -> str:
+    """A kernel that stores to `where`, and loads a tile of 128 of 300 elements."""
+    view = "tensor_view<300xf32, strides=[1]>"
+    tiles = f"partition_view<tile=(128), {view}>"
+    return store_at(f"""
+%tv = make_tensor_view %a, shape = [300], strides = [1] : {view}
+%pv = make_partition_view %tv : {tiles}
+%v, %vt = load_view_tko weak %pv[{index}] token = %t : {tiles}, {N} -> tile<128xf32>, token
+{where}""")
+
+
+CLAMPED = f"%i2 = constant <i32: 2> : {N}\n%s = mini %x, %i2 signed : {N}"
+PLAIN = f"%s = addi %x, %i0 : {N}"
+
+
+def test_tiles_begin_inside_of_their_view() -> None:
+    report = assert_proven(beside_load("%x", CLAMPED), beside_load("%x", PLAIN))
+    (finding,) = proven(report)
+    assert "reference: the tile of line 14 begins inside of its view" in finding.evidence
+
+
+def test_that_the_generated_side_may_leave_its_view_proves_nothing() -> None:
+    assert_open(beside_load("%i0", CLAMPED), beside_load("%x", PLAIN), "the generated side may be undefined")
+
+
+def test_an_example_names_only_what_matters() -> None:
+    report = assert_refuted(*(store_at(body.replace("%N", "%n")) for body in (ADDED, CEILING)))
+    found = re.search(r"differs for: (.*): reference element", report.findings[0].evidence)
+    assert found
+    assert re.fullmatch(r"\S+=-\d+", found[1])
 
 
 # ---- what is left --------------------------------------------------------------------------------------

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from tileir_diff.graph.store import Term
     from tileir_diff.match.search import Attempt
 
-LEAF_KINDS = frozenset({"poly", "arg", "fc", "true", "false"})
-"""Kinds of terms that stand for arguments."""
+LEAF_KINDS = frozenset({"arg", "fc", "true", "false", "block", "grid", "it"})
 
 
 class Again:
@@ -31,10 +30,14 @@ class Again:
             for kernel, bound in sides
         ]
         grids = [evaluator.grid for evaluator in evaluators]
+        larger = [
+            None if None in sizes else max(size for size in sizes if size is not None)
+            for sizes in zip(*grids, strict=True)
+        ]
         for evaluator in evaluators:
+            # of blocks beyond those that do anything nobody sees what they compute
             evaluator.blocks = tuple(
-                None if None in sizes else max(size for size in sizes if size is not None)
-                for sizes in zip(*grids, strict=True)
+                binding.blocks.get(axis) if size is None else size for axis, size in enumerate(larger)
             )
             evaluator.grids_differ = grids[0] != grids[1]
             evaluator.learn_facts()
@@ -51,25 +54,26 @@ class Again:
         return found[0] if len(found) == 1 else None
 
     def copied(self, source: Terms, term: Term) -> Term | None:
-        """A term of another store in this one; None where it is more than parameters, blocks and numbers."""
+        """A term of another store in this one; None where it is more than parameters and blocks."""
         kind, attr = source.kind[term], source.attr[term]
-        if kind not in LEAF_KINDS and kind not in ("block", "grid", "le"):
-            return None
+        terms = self.terms
         args = [self.copied(source, arg) for arg in source.args[term]]
-        if any(arg is None for arg in args):
+        known = [arg for arg in args if arg is not None]
+        if len(known) < len(args):
             return None
-        new = dict(zip(source.args[term], args, strict=True))
-        if kind == "poly":
-            terms = self.terms
-            products = [
-                (terms.product([arg for atom in mono if (arg := new[atom]) is not None]), coef)
-                for mono, coef in attr
-            ]
-            return terms.sum(products)
-        if kind == "le":
-            (inner,) = args
-            return None if inner is None else self.terms.le0(inner)
-        return self.terms.node(kind, attr, [arg for arg in args if arg is not None])
+        if kind in LEAF_KINDS:
+            return terms.node(kind, attr, known)
+        match kind:
+            case "poly":
+                new = dict(zip(source.args[term], known, strict=True))
+                products = [(terms.product([new[atom] for atom in mono]), coef) for mono, coef in attr]
+                return terms.sum(products)
+            case "le":
+                return terms.le0(known[0])
+            case "div":
+                return terms.floordiv(known[0], known[1])
+            case _:
+                return None
 
     def _copied(self, attempt: Attempt, bound: Sequence[Term | None]) -> list[Term | None]:
         """The arguments in this store. A parameter that is bound to more than that keeps its own symbol."""

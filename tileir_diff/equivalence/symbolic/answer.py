@@ -26,15 +26,17 @@ class Fact(NamedTuple):
 class Answer(NamedTuple):
     """The end of one question.
 
-    facts    proven: everything that was assumed besides the ranges that types, lanes and grids give
-    example  counterexample: the input and what both sides make of it, in one line
-    why      unknown: what stood in the way
+    facts     proven: everything that was assumed besides the ranges that types, lanes and grids give
+    example   counterexample: the input and what both sides make of it, in one line
+    why       unknown: what stood in the way
+    provided  not proven: conditions under which it would be
     """
 
     outcome: str
     facts: tuple[Fact, ...] = ()
     example: str = ""
     why: str = ""
+    provided: tuple[str, ...] = ()
 
     @property
     def proven(self) -> bool:
@@ -55,9 +57,11 @@ class Answer(NamedTuple):
         if self.outcome == PROVEN:
             under = "; ".join(map(str, self.facts))
             return f"proven equal by z3 under: {under}" if under else "proven equal by z3"
-        if self.outcome == COUNTEREXAMPLE:
-            return f"differs for: {self.example}"
-        return f"neither proven nor refuted: {self.why}"
+        refuted = self.outcome == COUNTEREXAMPLE
+        words = f"differs for: {self.example}" if refuted else f"neither proven nor refuted: {self.why}"
+        if self.provided:
+            words = f"{words}; proven equal where {' and '.join(self.provided)}"
+        return words
 
 
 def unknown(why: str) -> Answer:

@@ -26,6 +26,10 @@ class CannotSayError(Exception):
     """The value is no integer that the input alone decides, or it is undefined; the message says why."""
 
 
+class UndefinedError(CannotSayError):
+    """The kernel is undefined for the input."""
+
+
 class Input(NamedTuple):
     """An input of one side; ``arguments`` may be None, ``iterations`` are by the id of the loop's op."""
 
@@ -43,11 +47,15 @@ class Touched(NamedTuple):
 
 
 class Concrete:
-    """Values of one entry for one input: integers as signed numbers of their type, flags as 0 or 1."""
+    """Values of one entry for one input: integers as signed numbers of their type, flags as 0 or 1.
+
+    read  what of the input was asked for: positions of arguments, and axes as ("block", 0) or ("grid", 0)
+    """
 
     def __init__(self, entry: TileOp, given: Input) -> None:
         self.entry = entry
         self.given = given
+        self.read: set[int | tuple[str, int]] = set()
         self.params = {id(param): index for index, param in enumerate(entry.regions[0].block.args)}
         self.memo: dict[tuple[int, Lanes], int] = {}
 
@@ -78,15 +86,26 @@ class Concrete:
             if sparse:
                 coordinate = self.value(index, (lane,))
             else:
-                step = kind.traversal_strides[dim] if isinstance(kind, StridedView) else kind.tile[dim]
-                coordinate = self.value(index, ()) * step + lane
+                coordinate = self.value(index, ()) * _step(kind, dim) + lane
             along = tensor_dim(kind, dim)
+            if not sparse and not 0 <= coordinate - lane < shape[along]:
+                raise UndefinedError(f"the tile of line {op.span.line} begins outside of its view")
             if not (dim < len(inbounds) and inbounds[dim]):
-                if not sparse and not 0 <= coordinate - lane < shape[along]:
-                    raise CannotSayError("an index outside of the view is undefined")
-                inside = inside and (0 if sparse else coordinate) <= coordinate < shape[along]
+                inside = inside and 0 <= coordinate < shape[along]
             address += coordinate * strides[along]
         return Touched(inside, address if inside else None)
+
+    def check(self, op: TileOp) -> None:
+        """Raises UndefinedError where the op is undefined on its first lane, if anybody can say that."""
+        try:
+            if op.one("view") is not None:
+                self.touched(op, (0,) * len(op.group("index")))
+            elif op.short in OPS and not op.regions and self.reached(op):
+                self.value(op.results[0], (0,) * len(shape_of(op.results[0])))
+        except UndefinedError:
+            raise
+        except CannotSayError:
+            return
 
     def sizes(self, tensor: TileOp) -> tuple[list[int], list[int]]:
         """Shape and strides of a tensor view. Raises CannotSayError."""
@@ -153,6 +172,7 @@ class Concrete:
                 raise CannotSayError(f"{owner.short} of line {owner.span.line} is no integer arithmetic")
             return handler(self, owner, value, lanes)
         if id(value) in self.params:
+            self.read.add(self.params[id(value)])
             given = self.given.arguments[self.params[id(value)]]
             if given is None:
                 raise CannotSayError("a parameter without a value")
@@ -180,6 +200,7 @@ class Concrete:
             self.entry,
             self.given._replace(iterations={**self.given.iterations, id(loop): iteration - 1}),
         )
+        before.read = self.read
         return before.value(last.operands[index], lanes)
 
 
@@ -236,9 +257,13 @@ def _arithmetic(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
         "ori": a | b,
         "xori": a ^ b,
     }
-    result = plain[op.short]
+    return _kept(op, plain[op.short], bits)
+
+
+def _kept(op: TileOp, result: int, bits: int) -> int:
+    """The result in the width of its type. Raises UndefinedError where it does not fit, and ought to."""
     if op.get("overflow") in ("nsw", "nw") and bits > 1 and _signed(result, bits) != result:
-        raise CannotSayError(f"line {op.span.line} wraps, and promises not to")
+        raise UndefinedError(f"line {op.span.line} wraps, and promises not to")
     return _signed(result, bits)
 
 
@@ -247,7 +272,7 @@ def _division(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
     bits = element_bits(value)
     a, b = _numbers(c, op, lanes, signed)
     if b == 0 or (signed and b == -1 and a == -(1 << (bits - 1))):
-        raise CannotSayError(f"the division of line {op.span.line} is undefined")
+        raise UndefinedError(f"the division of line {op.span.line} is undefined")
     towards_zero = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
     if op.short == "remi":
         return _signed(a - b * towards_zero, bits)
@@ -278,9 +303,9 @@ def _shift(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
     number = c.value(op.operands[0], lanes)
     amount = c.value(op.operands[1], lanes) % (1 << bits)
     if amount >= bits:
-        raise CannotSayError(f"line {op.span.line} shifts by {amount}")
+        raise UndefinedError(f"line {op.span.line} shifts by {amount}")
     if op.short == "shli":
-        return _signed(number << amount, bits)
+        return _kept(op, number << amount, bits)
     return _signed((number if op.get("signed") == "signed" else number % (1 << bits)) >> amount, bits)
 
 
@@ -300,7 +325,7 @@ def _compare(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
 
 def _resize(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
     (a,) = _numbers(c, op, lanes, op.short == "trunci" or op.get("signed") == "signed")
-    return _signed(a, element_bits(value))
+    return _kept(op, a, element_bits(value))
 
 
 def _select(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
@@ -365,6 +390,7 @@ def _through(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
 
 def _block(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
     axis = next(axis for axis in range(3) if op.results[axis] is value)
+    c.read.add(("block" if op.short == "get_tile_block_id" else "grid", axis))
     if op.short == "get_tile_block_id":
         return c.given.block[axis]
     size = c.given.grid[axis]
@@ -396,12 +422,16 @@ def _view_size(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
         size = c.sizes(made)[0][dim]
     else:
         kind: Any = made.results[0].type
-        if isinstance(kind, GatherScatterView) and dim == kind.sparse_dim:
-            step = 1
-        else:
-            step = kind.traversal_strides[dim] if isinstance(kind, StridedView) else kind.tile[dim]
+        sparse = isinstance(kind, GatherScatterView) and dim == kind.sparse_dim
+        step = 1 if sparse else _step(kind, dim)
         size = -(-c.sizes(c.maker(made.operands[0]))[0][tensor_dim(kind, dim)] // step)
     return _signed(size, element_bits(value))
+
+
+def _step(kind: Any, dim: int) -> int:
+    """How many elements lie between one index along a dimension and the next."""
+    step: int = kind.traversal_strides[dim] if isinstance(kind, StridedView) else kind.tile[dim]
+    return step
 
 
 def _position(op: TileOp, value: SSAValue) -> int:

@@ -45,16 +45,32 @@ def checked(again: Again, blame: Blame, found: Found) -> Answer:
             Concrete(kernel.entry, _input(kernel, effect, blame, found.values))
             for kernel, effect in ((again.reference, found.reference), (again.generated, found.generated))
         ]
+        words = _differing(again, found, sides)
+        read = [frozenset(side.read) for side in sides]
         for kernel, side in zip((again.reference, again.generated), sides, strict=True):
             _keeps_promises(kernel, side)
-        words = _differing(again, found, sides)
+            for op in kernel.ops:
+                side.check(op)
     except CannotSayError as reason:
         return unknown(f"z3 names an input, which cannot be checked: {reason}")
     if words is None:
         return unknown("z3 names an input for which only the order of lanes differs, or nothing")
     lanes, ours, theirs = words
-    where = ", ".join([*_names(terms, blame, found.values), *lanes]) or "every input"
+    symbols = _asked_for(again, read)
+    values = {symbol: value for symbol, value in found.values.items() if symbol in symbols}
+    where = ", ".join([*_names(terms, blame, values), *lanes]) or "every input"
     return Answer(COUNTEREXAMPLE, example=f"{where}: reference {ours}, generated {theirs}")
+
+
+def _asked_for(again: Again, read: Sequence[frozenset[int | tuple[str, int]]]) -> frozenset[Term]:
+    """The symbols of what either side read of the input; of iterations all."""
+    terms = again.terms
+    found: set[Term] = set()
+    for kernel, asked in zip((again.reference, again.generated), read, strict=True):
+        for what in asked:
+            found |= terms.symbols[kernel.arguments[what]] if isinstance(what, int) else {terms.leaf(*what)}
+        found |= {loop.iteration for loop in kernel.loops}
+    return frozenset(found)
 
 
 def _input(kernel: Kernel, effect: Effect, blame: Blame, values: Mapping[Term, int]) -> Input:

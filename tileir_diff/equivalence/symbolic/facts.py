@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tileir_diff.dialect.attributes import Bounded, DivBy
+from tileir_diff.dialect.types import GatherScatterView
 from tileir_diff.equivalence.symbolic.answer import Fact
 from tileir_diff.graph.values import View, is_pointer, operand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tileir_diff.graph.kernel import Kernel, Promise
     from tileir_diff.graph.terms import Term, Terms
 
+INDEX_KINDS = frozenset({"poly", "div", "tdiv", "min", "max", "ite", "b2i", "wrap", "zext", "mul"})
+INDEX_SYMBOLS = frozenset({"arg", "block", "grid", "lane", "bound", "iter", "it", "carry_lane"})
+CONDITIONS = frozenset({"le", "eq", "not", "and", "or", "ult", "true", "false"})
 SIDES = ("reference", "generated")
 
 
 class Known(NamedTuple):
-    """A predicate that holds, with what says so; None: it holds by construction, and needs no mention."""
+    """A predicate that holds, with what says so; None: it holds by construction, and needs no mention.
+
+    owed  it holds only where the generated side is defined, which must be shown
+    """
 
     term: Term
     fact: Fact | None
-    about: Term | None = None
-    """A symbol without which it says nothing: an iteration is below a count only where there is one."""
+    owed: bool = False
 
 
 def facts_of(kernel: Kernel, show: Callable[[Term], str]) -> Iterator[Known]:
@@ -37,7 +43,10 @@ def facts_of(kernel: Kernel, show: Callable[[Term], str]) -> Iterator[Known]:
             continue
         term = _promised(terms, promise)
         if term not in (None, terms.true):
-            yield Known(term, _said(kernel, promise.op.span.line, show(term)))
+            what = promise.assumption
+            divisor = what.divisor if isinstance(what, DivBy) else None
+            words = show(term) if divisor is None else f"{show(promise.term)} is a multiple of {divisor}"
+            yield Known(term, _said(kernel, promise.op.span.line, words))
     for op in kernel.ops:
         view = kernel.values.get(op.results[0]) if op.short == "make_tensor_view" else None
         if isinstance(view, View) and getattr(op.parent_op(), "short", "") == "entry":
@@ -45,13 +54,43 @@ def facts_of(kernel: Kernel, show: Callable[[Term], str]) -> Iterator[Known]:
                 term = terms.le0(terms.scale(size, -1))
                 if term != terms.true:
                     yield Known(term, Fact(f"{show(term)}, a size or stride of an array", "dialect"))
+    yield from _inside_of_views(kernel)
     for loop in kernel.loops:
         if loop.trip is not None:
             last = terms.sub(loop.trip, terms.one)
-            yield Known(terms.le0(terms.sub(terms.atom(loop.iteration), last)), None, loop.iteration)
+            yield Known(terms.le0(terms.sub(terms.atom(loop.iteration), last)), None)
     for axis in (axis for axis in range(3) if kernel.grid[axis] is None):
         block, grid = (terms.atom(terms.leaf(kind, axis)) for kind in ("block", "grid"))
         yield Known(terms.compare("less_than", block, grid), None)
+
+
+def _inside_of_views(kernel: Kernel) -> Iterator[Known]:
+    """An access through a view has its tile begin inside the view: it is undefined otherwise.
+
+    Where it is in a branch or a loop, as far as it is reached.
+    """
+    terms = kernel.terms
+    for effect in kernel.effects:
+        running = [loop.trip for loop in effect.loops if loop.trip is not None and loop.stride is None]
+        if not effect.coordinates or len(running) < len(effect.loops):
+            continue
+        reached = terms.conjunction(
+            (effect.guard, *(terms.le0(terms.sub(terms.one, trip)) for trip in running))
+        )
+        kind: Any = operand(effect.op, "view").type
+        for dim, (coordinate, size) in enumerate(zip(effect.coordinates, effect.extents, strict=True)):
+            if isinstance(kind, GatherScatterView) and dim == kind.sparse_dim:
+                continue
+            lanes = {s: terms.zero for s in terms.symbols[coordinate] if terms.kind[s] == "lane"}
+            first = terms.subst(coordinate, lanes)
+            inside = terms.conjunction(
+                (terms.le0(terms.scale(first, -1)), terms.compare("less_than", first, size))
+            )
+            term = terms.disjunction((terms.negate(reached), inside))
+            if term != terms.true and of_indices(terms, term):
+                line = effect.op.span.line
+                fact = Fact(f"the tile of line {line} begins inside of its view", SIDES[kernel.side])
+                yield Known(term, fact, owed=kernel.side == 1)
 
 
 def _promised(terms: Terms, promise: Promise) -> Term | None:
@@ -91,3 +130,29 @@ def kernel_is_conditional(op: object) -> bool:
     """Whether an op stands in a loop or a branch."""
     above = getattr(op, "parent_op", lambda: None)()
     return getattr(above, "short", "") != "entry"
+
+
+def of_indices(terms: Terms, term: Term) -> bool:
+    """Index arithmetic, or a condition on it: over sizes, blocks, lanes and iterations."""
+    kinds = INDEX_KINDS | INDEX_SYMBOLS | CONDITIONS
+    return all(terms.kind[node] in kinds for node in nodes_under(terms, (term,)))
+
+
+def nodes_under(terms: Terms, roots: Iterable[Term]) -> Iterator[Term]:
+    """All terms that some terms are made of, themselves included, each once."""
+    seen = dict.fromkeys(roots)
+    work = list(seen)
+    while work:
+        node = work.pop()
+        yield node
+        new = [arg for arg in dict.fromkeys(terms.args[node]) if arg not in seen]
+        seen.update(dict.fromkeys(new))
+        work += new
+
+
+def in_width(terms: Terms, term: Term, bits: int) -> Term:
+    """That an integer is a signed number of this width."""
+    half = 1 << (bits - 1)
+    return terms.conjunction(
+        (terms.le0(terms.sub(term, terms.const(half - 1))), terms.le0(terms.sub(terms.const(-half), term)))
+    )

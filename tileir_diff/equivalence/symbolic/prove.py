@@ -9,9 +9,12 @@ from tileir_diff.equivalence.symbolic.again import Again
 from tileir_diff.equivalence.symbolic.answer import Answer, Fact, unknown
 from tileir_diff.equivalence.symbolic.facts import Known
 from tileir_diff.equivalence.symbolic.simulate import Simulation
-from tileir_diff.graph.show import show
+from tileir_diff.match.blame import Blame
+from tileir_diff.match.obligations import covers, for_all_lanes, lost_conditions, obligation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tileir_diff.graph.store import Term
     from tileir_diff.match.effects import EffectPair
     from tileir_diff.match.search import Attempt
@@ -36,30 +39,62 @@ def prove(attempt: Attempt, names: dict[Term, str], seconds: float) -> list[tupl
     source = attempt.reference.terms
     own = {copy: name for term, name in names.items() if (copy := again.copied(source, term)) is not None}
     simulation = Simulation(again, own, seconds)
+    blame = Blame(attempt.reference, attempt.generated, names)
+    prover = _Prover(again, simulation, blame)
+    prover.host = [known for pair in match.pairs for known in prover.conditions(pair.obligations)]
     answers: list[tuple[EffectPair, Answer]] = []
     for equal, questions in ((False, QUESTIONS), (True, CONFIRMATIONS)):
         simulation.solver.until = monotonic() + questions * seconds
-        answers += [
-            (pair, _answer(attempt, again, simulation, pair)) for pair in pairs if pair.equal == equal
-        ]
+        answers += [(pair, prover.answer(pair)) for pair in pairs if pair.equal == equal]
     return answers
 
 
-def _answer(attempt: Attempt, again: Again, simulation: Simulation, pair: EffectPair) -> Answer:
-    ref, gen = pair.reference.effect, pair.generated.effect
-    if pair.reference.key()[:2] != pair.generated.key()[:2]:
-        return unknown("the two are not the same kind of access")
-    if pair.reference.key()[WHERE:] != pair.generated.key()[WHERE:]:
-        return unknown("mode, ordering or scope differ")
-    ours, theirs = again.effect(0, ref.op), again.effect(1, gen.op)
-    if ours is None or theirs is None:
-        return unknown("one of the two is in a loop or a branch that is evaluated otherwise")
-    terms = attempt.reference.terms
-    host: list[Known] = []
-    for atom in pair.obligations:
-        copy = again.copied(terms, atom)
-        if copy is not None:
-            host.append(
-                Known(copy, Fact(f"{show(again.terms, copy, simulation.blame.names)} for all blocks", "host"))
-            )
-    return simulation.effects(ours, theirs, host)
+class _Prover:
+    """Answers for pairs of effects.
+
+    host  what the host must guarantee for some pair, and is told to: it holds for every other pair too
+    """
+
+    def __init__(self, again: Again, simulation: Simulation, blame: Blame) -> None:
+        self.again = again
+        self.simulation = simulation
+        self.blame = blame
+        self.host: list[Known] = []
+
+    def answer(self, pair: EffectPair) -> Answer:
+        """Whether both do the same; also where one lacks a condition that the launch makes true."""
+        ref, gen = pair.reference.effect, pair.generated.effect
+        if pair.reference.key()[:2] != pair.generated.key()[:2]:
+            return unknown("the two are not the same kind of access")
+        if pair.reference.key()[WHERE:] != pair.generated.key()[WHERE:]:
+            return unknown("mode, ordering or scope differ")
+        ours, theirs = self.again.effect(0, ref.op), self.again.effect(1, gen.op)
+        if ours is None or theirs is None:
+            return unknown("one of the two is in a loop or a branch that is evaluated otherwise")
+        answer = self.simulation.effects(ours, theirs, self.host)
+        lost = lost_conditions(self.blame.terms, pair)
+        if answer.proven or not lost:
+            return answer
+        rows = [atom for atom in lost if covers(self.blame.reference, atom)]
+        covered = (
+            self.simulation.effects(ours, theirs, [*self.host, *self.conditions(rows)]) if rows else answer
+        )
+        if covered.proven or rows == lost:
+            return covered
+        inside = self.conditions(lost)
+        if len(inside) < len(lost) or not self.simulation.effects(ours, theirs, [*self.host, *inside]).proven:
+            return answer
+        told = [known.fact for known in self.host]
+        return answer._replace(
+            provided=tuple(known.fact.text for known in inside if known.fact and known.fact not in told)
+        )
+
+    def conditions(self, atoms: Iterable[Term]) -> list[Known]:
+        """What the host must guarantee, for all lanes at once, where it is about parameters and blocks."""
+        found: list[Known] = []
+        for atom in atoms:
+            whole = for_all_lanes(self.blame.terms, atom)
+            copy = None if whole is None else self.again.copied(self.blame.terms, whole)
+            if copy is not None:
+                found.append(Known(copy, Fact(obligation(self.blame.show(atom)), "host")))
+        return found

@@ -5,26 +5,35 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.equivalence.symbolic.answer import COUNTEREXAMPLE, PROVEN, Answer, Fact, unknown
+from tileir_diff.equivalence.symbolic.answer import COUNTEREXAMPLE, PROVEN, UNKNOWN, Answer, Fact, unknown
 from tileir_diff.equivalence.symbolic.backend import z3
-from tileir_diff.equivalence.symbolic.facts import SIDES, Known, divisions, facts_of
+from tileir_diff.equivalence.symbolic.facts import (
+    SIDES,
+    Known,
+    divisions,
+    facts_of,
+    in_width,
+    nodes_under,
+    of_indices,
+)
+from tileir_diff.equivalence.symbolic.integers import Integers
 from tileir_diff.equivalence.symbolic.translate import NotTranslatedError, Translator, same
 from tileir_diff.graph.integers import HASH_FACTOR
 from tileir_diff.graph.values import is_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from tileir_diff.graph.kernel import Kernel
     from tileir_diff.graph.terms import Term, Terms
 
 ROUNDS = 2
 """How far facts are looked for: those about the symbols of the question, then about symbols of those."""
-INDEX_KINDS = frozenset({"poly", "div", "tdiv", "min", "max", "ite", "b2i", "wrap", "zext", "mul"})
-INDEX_SYMBOLS = frozenset({"arg", "block", "grid", "lane", "bound", "iter", "it", "carry_lane"})
+MOMENT = 0.3
+"""Seconds in which bit-vectors settle what is easy for them."""
 SMALL = (2, 16, 300, 5000, 100_000)
 SMALL_MILLISECONDS = 300
-CONDITIONS = frozenset({"le", "eq", "not", "and", "or", "ult", "true", "false"})
 
 
 class Solver:
@@ -83,61 +92,60 @@ class Solver:
             return Answer(PROVEN)
         key = (goal, tuple(given))
         if key not in self._answers:
-            try:
-                self._answers[key] = self._decided(goal, given)
-            except NotTranslatedError as error:
-                self._answers[key] = unknown(str(error))
+            self._answers[key] = self._decided(goal, given)
         return self._answers[key]
 
     def _decided(self, goal: Term, given: Sequence[Term]) -> Answer:
         answer = self._asked(goal, given, wrapping=True)
-        if answer.outcome == PROVEN:
+        if answer.proven:
             return answer
-        values = self.values
+        if not self._unwrapped((goal, *given)):
+            return answer
         other = self._asked(goal, given, wrapping=False)
-        if other.outcome in (PROVEN, COUNTEREXAMPLE):
-            return other
-        self.values = values
-        return answer
+        if answer.outcome == UNKNOWN and other.outcome == UNKNOWN:
+            return answer
+        # an example in which something wraps says nothing of those that the host is to pass
+        return other
 
     # ---- one question ------------------------------------------------------------------------------------
 
     def _asked(self, goal: Term, given: Sequence[Term], *, wrapping: bool) -> Answer:
-        left = self.until - monotonic()
-        if left <= 0:
-            return unknown("the time for all questions is used up")
+        """By bit-vectors in a moment, else by unbounded integers, else by bit-vectors with patience."""
+        try:
+            answer = self._by_bits(goal, given, wrapping, min(MOMENT, self.limit / 2))
+        except NotTranslatedError as error:
+            return self._by_integers(goal, given, wrapping) or unknown(str(error))
+        if answer is None:
+            answer = self._by_integers(goal, given, wrapping)
+        if answer is None:
+            answer = self._by_bits(goal, given, wrapping, self.limit)
+        return answer or unknown(f"no answer in {self.limit:g} s")
+
+    def _by_integers(self, goal: Term, given: Sequence[Term], wrapping: bool) -> Answer | None:
+        """A proof; None where there is none."""
+        translator = Integers(self.terms)
+        formulas = [z3.Not(translator.predicate(goal)), *map(translator.predicate, given)]
+        tracked = self._tracked(translator, goal, given, wrapping)
+        facts = [translator.predicate(known.term) for known in tracked]
+        solver, labels = self._solver([*formulas, *translator.definitions], tracked, facts, self.limit)
+        if solver is None or solver.check() != z3.unsat:
+            return None
+        return self._proven([labels[str(each)] for each in solver.unsat_core()], given)
+
+    def _by_bits(self, goal: Term, given: Sequence[Term], wrapping: bool, seconds: float) -> Answer | None:
+        """A proof or a counterexample; None where there is neither in time."""
         translator = Translator(self.terms)
-        negated = z3.Not(translator.predicate(goal))
-        conditions = [translator.predicate(term) for term in given]
-        tracked: list[tuple[Any, Fact | None, Term]] = []
-        for known in self._relevant((goal, *given)):
-            tracked.append((translator.predicate(known.term), known.fact, known.term))
-        for divisor in list(translator.divisors):
-            if not self._excludes_zero(divisor):
-                fact = self.divisors.get(divisor) or Fact(f"{self.show(divisor)} is not 0", SIDES[1])
-                positive = self.terms.negate(self.terms.eq0(divisor))
-                tracked.append((translator.predicate(positive), fact, positive))
-        if not wrapping:
-            taken = list(self._unwrapped(translator))
-            if not taken:
-                return unknown("nothing wraps")
-            tracked += taken
-        solver = z3.Solver()
-        solver.set("timeout", max(1, int(1000 * min(self.limit, left))))
-        solver.add(negated, *conditions, *translator.bounds)
-        labels: dict[str, tuple[Fact | None, Term]] = {}
-        for index, (formula, fact, term) in enumerate(tracked):
-            label = z3.Bool(f"fact{index}")
-            labels[str(label)] = fact, term
-            solver.assert_and_track(formula, label)
+        formulas = [z3.Not(translator.predicate(goal)), *map(translator.predicate, given)]
+        tracked = self._tracked(translator, goal, given, wrapping)
+        facts = [translator.predicate(known.term) for known in tracked]
+        solver, labels = self._solver([*formulas, *translator.bounds], tracked, facts, seconds)
+        if solver is None:
+            return unknown("the time for all questions is used up")
         result = solver.check()
         if result == z3.unsat:
-            used = [labels[str(each)] for each in solver.unsat_core()]
-            return self._proven(used, given)
+            return self._proven([labels[str(each)] for each in solver.unsat_core()], given)
         if result == z3.unknown:
-            reason = solver.reason_unknown()
-            late = reason in ("timeout", "canceled", "interrupted")
-            return unknown(f"no answer in {self.limit:g} s" if late else reason)
+            return None
         if translator.opaque:
             first = next(iter(translator.opaque))
             return unknown(f"it depends on what is loaded or computed: {self.show(first)}")
@@ -151,12 +159,41 @@ class Solver:
         self.values = _small_values(solver, translator.symbols)
         return Answer(COUNTEREXAMPLE)
 
+    def _tracked(
+        self, translator: Translator | Integers, goal: Term, given: Sequence[Term], wrapping: bool
+    ) -> list[Known]:
+        """What a question may rest on."""
+        tracked = self._relevant((goal, *given))
+        for known in tracked:
+            translator.predicate(known.term)
+        tracked += self._nonzero(translator)
+        if not wrapping:
+            tracked += self._unwrapped((goal, *given))
+        return tracked
+
+    def _solver(
+        self, formulas: Sequence[Any], tracked: Sequence[Known], facts: Sequence[Any], seconds: float
+    ) -> tuple[Any, dict[str, Known]]:
+        """A solver for a question, with what its facts are called; None where there is no time left."""
+        left = self.until - monotonic()
+        if left <= 0:
+            return None, {}
+        solver = z3.Solver()
+        solver.set("timeout", max(1, int(1000 * min(seconds, left))))
+        solver.add(*formulas)
+        labels: dict[str, Known] = {}
+        for index, (known, formula) in enumerate(zip(tracked, facts, strict=True)):
+            label = z3.Bool(f"fact{index}")
+            labels[str(label)] = known
+            solver.assert_and_track(formula, label)
+        return solver, labels
+
     def _complete(self, solver: Any, translator: Translator) -> None:
         """All parameters take part in a counterexample, and all that is known of them, if it can be found."""
         done = len(translator.bounds)
         for leaf in sorted(self.numbers - translator.symbols.keys()):
             translator.number(leaf)
-        known = [translator.predicate(each.term) for each in self.known if each.about is None]
+        known = [translator.predicate(each.term) for each in self.known if self._in_loops(each)]
         solver.push()
         solver.add(*translator.bounds[done:], *known)
         if solver.check() != z3.sat:
@@ -177,26 +214,23 @@ class Solver:
             return []
         return [(s, z3.Or([same(bits, other) for other in ours])) for s, bits in theirs]
 
-    def _proven(self, used: list[tuple[Fact | None, Term]], given: Sequence[Term]) -> Answer:
-        """Proven, unless the generated side may divide by 0 where the reference does not."""
-        facts = dict.fromkeys(fact for fact, _ in used if fact is not None)
-        for fact, term in used:
-            if fact is None or fact.source != SIDES[1] or not fact.text.endswith("is not 0"):
-                continue
-            if not self._follows(term, given):
-                return unknown(f"the generated side may divide by 0: {fact.text}")
-        return Answer(PROVEN, tuple(sorted(facts)))
+    def _proven(self, used: Sequence[Known], given: Sequence[Term]) -> Answer:
+        """Proven, unless the generated side may be undefined where the reference is not."""
+        kept = [known for known in used if not known.owed]
+        for known in used:
+            if known.owed and known.fact is not None and not self._follows(known.term, kept, given):
+                return unknown(f"the generated side may be undefined: it must be that {known.fact.text}")
+        return Answer(PROVEN, tuple(sorted({known.fact for known in kept if known.fact is not None})))
 
-    def _follows(self, goal: Term, given: Sequence[Term]) -> bool:
-        """Whether a predicate holds whatever the generated side takes as not 0."""
-        kept, self.divisors = self.divisors, {}
+    def _follows(self, goal: Term, kept: Sequence[Known], given: Sequence[Term]) -> bool:
+        """Whether a predicate holds wherever the reference is defined, and what a proof used beside it."""
         translator = Translator(self.terms)
+        known = [*kept, *(each for each in self._relevant((goal, *given)) if not each.owed)]
         solver = z3.Solver()
         solver.set("timeout", int(1000 * self.limit))
         solver.add(z3.Not(translator.predicate(goal)), *(translator.predicate(term) for term in given))
-        solver.add(*(translator.predicate(known.term) for known in self._relevant((goal, *given))))
+        solver.add(*(translator.predicate(each.term) for each in known))
         solver.add(*translator.bounds)
-        self.divisors = kept
         return solver.check() == z3.unsat
 
     # ---- facts -------------------------------------------------------------------------------------------
@@ -209,54 +243,63 @@ class Solver:
         kept: dict[Known, None] = {}
         for _ in range(ROUNDS):
             for known in self.known:
-                if known in kept or (known.about is not None and known.about not in symbols):
-                    continue
-                if self.terms.symbols[known.term] & symbols:
+                if (
+                    known not in kept
+                    and self.terms.symbols[known.term] & symbols
+                    and self._in_loops(known, symbols)
+                ):
                     kept[known] = None
             for known in kept:
                 symbols |= self.terms.symbols[known.term]
         return list(kept)
 
+    def _in_loops(self, known: Known, symbols: AbstractSet[Term] = frozenset()) -> bool:
+        """Whether a fact is about no iterations but these: of a loop that does not run it says nothing."""
+        return all(s in symbols for s in self.terms.symbols[known.term] if self.terms.kind[s] == "iter")
+
     def _excludes_zero(self, term: Term) -> bool:
         low, high = self.terms.range(term)
         return (low is not None and low > 0) or (high is not None and high < 0)
 
-    def _unwrapped(self, translator: Translator) -> Iterable[tuple[Any, Fact, Term]]:
+    def _nonzero(self, translator: Translator | Integers) -> Iterable[Known]:
+        """That no divisor is 0."""
+        for divisor in list(translator.divisors):
+            if not self._excludes_zero(divisor):
+                term = self.terms.negate(self.terms.eq0(divisor))
+                fact = self.divisors.get(divisor)
+                owed = fact is None or fact.source == SIDES[1]
+                yield Known(term, fact or Fact(f"{self.show(divisor)} is not 0", SIDES[1]), owed)
+
+    def _unwrapped(self, question: Sequence[Term]) -> list[Known]:
         """That index arithmetic does not wrap, one by one."""
         terms = self.terms
-        for wrap in list(translator.wraps):
+        found: list[Known] = []
+        for wrap in nodes_under(terms, question):
+            if terms.kind[wrap] != "wrap":
+                continue
             (inner,) = terms.args[wrap]
             (bits,) = terms.attr[wrap]
             if bits < 32 or not self._is_index(inner):
                 continue
-            half = 1 << (bits - 1)
-            fits = terms.conjunction(
-                (
-                    terms.le0(terms.sub(inner, terms.const(half - 1))),
-                    terms.le0(terms.sub(terms.const(-half), inner)),
-                )
-            )
-            if fits == terms.true:
-                continue
-            fact = Fact(f"{self.show(inner)} fits i{bits}", "host")
-            yield translator.predicate(fits), fact, fits
+            fits = in_width(terms, inner, bits)
+            if fits != terms.true:
+                found.append(Known(fits, Fact(f"{self.show(inner)} fits i{bits}", "host")))
+        return found
 
     def _is_index(self, term: Term) -> bool:
-        """Index arithmetic, which is not meant to wrap: over sizes, blocks, lanes and iterations."""
-        work, seen = [term], {term}
-        while work:
-            node = work.pop()
-            kind = self.terms.kind[node]
-            if kind == "poly" and any(
-                abs(coef) >= HASH_FACTOR for mono, coef in self.terms.items(node) if mono != ()
-            ):
-                return False
-            if kind not in INDEX_KINDS and kind not in INDEX_SYMBOLS and kind not in CONDITIONS:
-                return False
-            new = [arg for arg in self.terms.args[node] if arg not in seen]
-            seen.update(new)
-            work += new
-        return True
+        """Index arithmetic, which is not meant to wrap."""
+        return of_indices(self.terms, term) and not self._hashes(term)
+
+    def _hashes(self, term: Term) -> bool:
+        """Whether a factor in it is so large that a product is meant to wrap."""
+        terms = self.terms
+        return any(
+            abs(coef) >= HASH_FACTOR
+            for node in nodes_under(terms, (term,))
+            if terms.kind[node] == "poly"
+            for mono, coef in terms.items(node)
+            if mono != ()
+        )
 
 
 def _small_values(solver: Any, symbols: dict[Term, Any]) -> dict[Term, int]:

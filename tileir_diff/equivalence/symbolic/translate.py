@@ -48,7 +48,6 @@ class Translator:
     symbols   the leaves met, with their bit-vectors
     opaque    the terms met that are symbols only because nothing is known of them
     divisors  the terms that something is divided by; they are not 0 where the kernel is defined
-    wraps     the ``wrap`` terms met
     """
 
     def __init__(self, terms: Terms) -> None:
@@ -56,7 +55,6 @@ class Translator:
         self.symbols: dict[Term, Any] = {}
         self.opaque: dict[Term, None] = {}
         self.divisors: dict[Term, None] = {}
-        self.wraps: dict[Term, None] = {}
         self.bounds: list[Any] = []
         self._numbers: dict[Term, Number] = {}
         self._predicates: dict[Term, Any] = {}
@@ -91,7 +89,6 @@ class Translator:
                 one, zero = z3.BitVecVal(1, 2), z3.BitVecVal(0, 2)
                 return Number(z3.If(self.predicate(args[0]), one, zero), 0, 1)
             case "wrap":
-                self.wraps[term] = None
                 return self._signed(self.low_bits(args[0], terms.attr[term][0]))
             case "zext":
                 bits = terms.attr[term][0]

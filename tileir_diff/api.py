@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from tileir_diff.verdict.config import Waiver
 
 Given: TypeAlias = "str | os.PathLike[str]"
+SECONDS_BEFORE_RUNS = 2.0
+"""What a question to z3 may take where both sides are run afterwards."""
 SOURCE_SEARCH = 64
 """How many ops of an entry are looked at for a debug location that names a file."""
 
@@ -107,6 +109,7 @@ def diff(
     assembler says is kept.
     `execute` runs both sides on inputs that are made for them (needs torch): True, or an `Execution` with
     the number of runs, the seed, the seconds and the folder for inputs that show a difference.
+    What is open is proven before, if z3 is there.
     `prove` asks z3, for so many seconds a question, about integers that the normal form cannot settle.
 
     Raises InputError for input that cannot be read or does not parse, and for options that make no sense.
@@ -142,7 +145,8 @@ def run(
     generated_module, generated_dump = load(generated, "generated", options.generated_front_end)
     _check_entry(options.compare.entry, reference_dump, generated_dump)
     clock.step("read")
-    comparison = _compare(reference_module, generated_module, options.compare)
+    compare, missing = _with_proofs(options)
+    comparison = _compare(reference_module, generated_module, compare)
     for dump, module in ((reference_dump, reference_module), (generated_dump, generated_module)):
         comparison.assumptions += [f"{dump.path}: {lost}" for lost in module.approximations]
     clock.step("compare")
@@ -177,7 +181,7 @@ def run(
     )
     clock.step("judge")
     timing = clock.seconds if options.timing else {}
-    return build_result(
+    result = build_result(
         reference_dump,
         generated_dump,
         comparison,
@@ -186,6 +190,8 @@ def run(
         timing,
         lowerings,
     )
+    result.notices.extend(missing)
+    return result
 
 
 def load(
@@ -234,9 +240,10 @@ def op_graph(source: str | os.PathLike[str] | ModuleOp, *, entry: str | None = N
     return build(chosen[0])
 
 
-def prover(seconds: float | None) -> Prover | None:
+def prover(seconds: float | None, *, confirm: bool = True) -> Prover | None:
     """What asks z3, for so many seconds a question; None for None.
 
+    Without ``confirm`` nothing is asked about what the normal form shows to be equal.
     Raises InputError where z3 is not installed, and for seconds that are not positive.
     """
     if seconds is None:
@@ -245,7 +252,7 @@ def prover(seconds: float | None) -> Prover | None:
         raise InputError(f"{seconds:g} s is no time for a question", "--prove")
     from tileir_diff.equivalence.symbolic.prove import prove
 
-    return lambda attempt, names: prove(attempt, names, seconds)
+    return lambda attempt, names: prove(attempt, names, seconds, confirm=confirm)
 
 
 def make_policy(
@@ -326,6 +333,16 @@ def _lower(
     result.findings.extend(finding(each, dumps[1].front_end.name) for each in result.differences)
     comparison.not_checked.extend(result.not_checked)
     return result
+
+
+def _with_proofs(options: Options) -> tuple[CompareOptions, list[str]]:
+    """What is open is proven before both sides are run, if z3 is there; else there is a notice."""
+    if options.execution is None or options.compare.prover is not None:
+        return options.compare, []
+    try:
+        return options.compare._replace(prover=prover(SECONDS_BEFORE_RUNS, confirm=False)), []
+    except InputError as error:
+        return options.compare, [f"nothing was proven before both sides were run: {error.message}"]
 
 
 def _execute(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -19,6 +20,8 @@ from tests.equivalence.symbolic.support import (
     store_at,
     store_if,
 )
+from tileir_diff import Execution, diff
+from tileir_diff.dialect import parse_text
 
 SIZE = f"%N = assume bounded<0, ?>, %n : {N}\n"
 SMALL = f"%N = assume bounded<0, 2147483520>, %n : {N}\n"
@@ -400,3 +403,26 @@ continue
         for rounding in ("zero", "negative_inf")
     )
     assert_refuted(store_at(reference.replace("rounding<zero> ", "")), store_at(generated))
+
+
+# ---- before runs -----------------------------------------------------------------------------------------
+
+
+def test_what_is_open_is_proven_before_both_sides_are_run() -> None:
+    pytest.importorskip("torch")
+    modules = [parse_text(store_at(SIZE + body), "k.mlir") for body in (ROUND_UP, TILES)]
+    report = diff(*modules, execute=Execution(runs=1, budget=20))
+    assert report.ok
+    assert proven(report)
+    assert not report.notices
+
+
+def test_runs_without_z3_say_that_nothing_was_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    for name in [name for name in sys.modules if name.startswith("tileir_diff.equivalence.symbolic")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "z3", None)
+    module = parse_text(store_at(SIZE + TILES), "k.mlir")
+    report = diff(module, module, execute=Execution(runs=1, budget=20))
+    assert report.ok
+    assert "nothing was proven before both sides were run: proofs need z3" in report.notices[0]

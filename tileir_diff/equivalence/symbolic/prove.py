@@ -15,6 +15,7 @@ from tileir_diff.match.obligations import covers, for_all_lanes, lost_conditions
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tileir_diff.graph.kernel import Effect
     from tileir_diff.graph.store import Term
     from tileir_diff.match.effects import EffectPair
     from tileir_diff.match.search import Attempt
@@ -27,14 +28,18 @@ WHERE = 7
 """From here on a key of an effect has what is not told by loops, lanes, address, condition and values."""
 
 
-def prove(attempt: Attempt, names: dict[Term, str], seconds: float) -> list[tuple[EffectPair, Answer]]:
+def prove(
+    attempt: Attempt, names: dict[Term, str], seconds: float, *, confirm: bool = True
+) -> list[tuple[EffectPair, Answer]]:
     """An answer for each pair of effects, loads included: first those that are not shown to be equal.
 
-    Of those that are, what the normal form takes for granted is asked about.
+    Of those that are, what the normal form takes for granted is asked about, if that is to be confirmed.
     ``names``: of the parameters, as the comparison shows them. ``seconds``: for one question.
     """
     match = attempt.match
-    pairs = [pair for pair in (*match.pairs, *match.loads) if pair.whole]
+    pairs = [pair for pair in (*match.pairs, *match.loads) if pair.whole and (confirm or not pair.equal)]
+    if not pairs:
+        return []
     again = Again(attempt)
     source = attempt.reference.terms
     own = {copy: name for term, name in names.items() if (copy := again.copied(source, term)) is not None}
@@ -71,6 +76,12 @@ class _Prover:
         ours, theirs = self.again.effect(0, ref.op), self.again.effect(1, gen.op)
         if ours is None or theirs is None:
             return unknown("one of the two is in a loop or a branch that is evaluated otherwise")
+        try:
+            return self._compared(pair, ours, theirs)
+        except RecursionError:
+            return unknown("it is nested too deeply")
+
+    def _compared(self, pair: EffectPair, ours: Effect, theirs: Effect) -> Answer:
         answer = self.simulation.effects(ours, theirs, self.host)
         lost = lost_conditions(self.blame.terms, pair)
         if answer.proven or not lost:

@@ -245,6 +245,50 @@ def test_only_a_crash_is_a_bug_of_the_assembler(
     assert data["cause"] == cause
 
 
+# ---- what was launched
+
+CUBIN = FIXTURES.parent / "tests" / "lowering" / "vector_add.cubin"
+"""Of the Python kernel, for sm_90."""
+ADD = FIXTURES / "kernels" / "vector_add"
+
+
+def test_another_kernel_that_was_launched_is_the_hosts() -> None:
+    call = [SOFTMAX / "py.mlir", SOFTMAX / "rs.mlir", "--launch", SOFTMAX / "launch.json", "--cubin", CUBIN]
+    data = made(*call)
+    assert (data["cause"], data["owner"], answers(data)["cubin"]) == ("host", "host", "no")
+    assert "vector_add" in data["why"]
+
+
+def test_a_kernel_of_that_name_alone_shows_nothing() -> None:
+    data = made(ADD / "rs.mlir", ADD / "py.mlir", "--cubin", CUBIN)
+    assert (data["cause"], answers(data)["cubin"]) == ("equivalent", "open")
+
+
+@pytest.mark.parametrize(("generated", "answer"), [("py.mlir", "yes"), ("edited.mlir", "open")])
+def test_the_code_of_what_was_launched_is_compared(
+    generated: str,
+    answer: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    monkeypatch.delenv("TILEIR_TOOLCHAIN")
+    request.getfixturevalue("real_disassembler")
+    text = (ADD / "py.mlir").read_text("utf-8")
+    side = tmp_path / generated
+    side.write_text(text if answer == "yes" else text.replace("addf", "subf"), "utf-8")
+    data = made(side, side, "--cubin", CUBIN)
+    assert answers(data)["cubin"] == answer
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no cubin"])
+def test_what_is_no_cubin_is_bad_input(content: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "k.cubin"
+    if content is not None:
+        path.write_bytes(content)
+    assert classify(SOFTMAX / "py.mlir", SOFTMAX / "rs.mlir", "--cubin", path).exit_code == 2
+
+
 # ---- output
 
 

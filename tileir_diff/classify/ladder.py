@@ -3,48 +3,30 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tileir_diff.classify import gpu, source
-from tileir_diff.classify.model import NO, NOT_RUN, OPEN, OWNERS, SCHEMA, YES, Classification, Step
+from tileir_diff.classify.compiled import CRASHED, assembler, cubin
+from tileir_diff.classify.model import (
+    NO,
+    NOT_RUN,
+    OPEN,
+    OWNERS,
+    QUESTIONS,
+    SCHEMA,
+    YES,
+    Classification,
+    Inputs,
+    Step,
+    step,
+)
 from tileir_diff.errors import InputError
 from tileir_diff.verdict import BLOCKED
 
 if TYPE_CHECKING:
-    from tileir_diff.api import Options
     from tileir_diff.classify.gpu import GpuResult
     from tileir_diff.classify.source import Asked
-    from tileir_diff.lowering.assembler import Assembler
     from tileir_diff.report.result import FindingRecord, Result
-
-QUESTIONS = {
-    "verifies": "do both sides verify?",
-    "structure": "do both sides compute the same by structure?",
-    "launch": "does the launch hand the same to both sides?",
-    "proven": "is what differs proven equal?",
-    "runs": "do both sides give the same in runs?",
-    "source": "does the kernel's source ask for what its IR lacks?",
-    "assembler": "does the assembler take both sides?",
-    "levels": "do -O0 and -O3 agree?",
-    "gpu": "does a direct launch agree with the interpreter?",
-    "host": "does the host's launch agree with the direct one?",
-}
-"""In order."""
-
-CRASHED = "crashed (signal"
-"""How the assembler's failure begins where it did not end by itself."""
-
-
-class Inputs(NamedTuple):
-    """What a classification may look at; None for what was not given."""
-
-    reference: str
-    generated: str
-    options: Options
-    source: str | None = None
-    gpu_result: str | None = None
-    arch: str = "sm_90"
-    assembler: Assembler | None = None
 
 
 def classify(inputs: Inputs) -> Classification:
@@ -58,14 +40,15 @@ def classify(inputs: Inputs) -> Classification:
         result = run(inputs.reference, inputs.generated, inputs.options)
     except InputError as error:
         return _unverified(inputs, error)
-    steps.append(_step("verifies", YES, "both sides parse and verify"))
+    steps.append(step("verifies", YES, "both sides parse and verify"))
     critical = [each for each in result.findings if each.severity == "critical"]
     steps.append(_structure(result, critical))
     steps.append(_launch(inputs, critical))
     steps += _meaning(result, critical)
     lost = [source.asked(text, each, result) for each in critical] if text is not None else []
     steps.append(_source(inputs.source, critical, lost))
-    steps.append(_assembler(inputs))
+    steps.append(assembler(inputs))
+    steps.append(cubin(inputs, result))
     steps += _gpu(result_gpu)
     versions = dict(result.versions)
     if inputs.assembler is not None:
@@ -76,10 +59,6 @@ def classify(inputs: Inputs) -> Classification:
     )
 
 
-def _step(name: str, answer: str, evidence: str, settle: str = "") -> Step:
-    return Step(name, QUESTIONS[name], answer, evidence, settle)
-
-
 def _unverified(inputs: Inputs, error: InputError) -> Classification:
     """IR of a front end that breaks a constraint is its bug; the rest cannot be classified."""
     refused = error.rule is not None or "refuses this bytecode" in error.message
@@ -87,9 +66,9 @@ def _unverified(inputs: Inputs, error: InputError) -> Classification:
         raise error
     where = f":{error.line}" if error.line else ""
     said = f"{os.path.basename(error.path)}{where}: {error.message}"
-    steps = [_step("verifies", NO, said)]
+    steps = [step("verifies", NO, said)]
     reason = "the generated side does not verify"
-    steps += [_step(name, NOT_RUN, reason) for name in QUESTIONS if name != "verifies"]
+    steps += [step(name, NOT_RUN, reason) for name in QUESTIONS if name != "verifies"]
     why = f"the front end wrote IR that does not verify: {error.message}"
     return Classification(
         SCHEMA, "frontend-bug", OWNERS["frontend-bug"], why, BLOCKED, inputs.reference, inputs.generated,
@@ -101,88 +80,59 @@ def _structure(result: Result, critical: list[FindingRecord]) -> Step:
     if critical:
         listed = "; ".join(f"{each.rule}: {each.message}" for each in critical[:3])
         more = f" and {len(critical) - 3} more" if len(critical) > 3 else ""
-        return _step("structure", NO, f"{listed}{more}")
-    return _step("structure", YES, result.why)
+        return step("structure", NO, f"{listed}{more}")
+    return step("structure", YES, result.why)
 
 
 def _launch(inputs: Inputs, critical: list[FindingRecord]) -> Step:
     """What the launch hands over counts as wrong only where setting it right makes both sides the same."""
     if not critical:
-        return _step("launch", NOT_RUN, "structure has settled it")
+        return step("launch", NOT_RUN, "structure has settled it")
     if inputs.options.compare.launch is None:
-        return _step("launch", OPEN, "no launch was given", "`--launch FILE`")
+        return step("launch", OPEN, "no launch was given", "`--launch FILE`")
     from tileir_diff.classify.launched import wrong_values
 
     wrong = wrong_values(inputs.reference, inputs.generated, inputs.options)
     if wrong:
-        return _step("launch", NO, f"{'; '.join(wrong)}; with the reference's, both sides are the same")
-    return _step("launch", YES, "no other value of an argument, and no other grid, makes both sides the same")
+        return step("launch", NO, f"{'; '.join(wrong)}; with the reference's, both sides are the same")
+    return step("launch", YES, "no other value of an argument, and no other grid, makes both sides the same")
 
 
 def _meaning(result: Result, critical: list[FindingRecord]) -> list[Step]:
     """Proof and runs: of no use where structure has settled it."""
     reason = "structure has settled it"
-    proven = _step("proven", NOT_RUN, reason)
+    proven = step("proven", NOT_RUN, reason)
     if critical:
         how = "`tileir-diff REF GEN --prove`"
-        proven = _step("proven", NOT_RUN, "classify does not call the proof yet", how)
+        proven = step("proven", NOT_RUN, "classify does not call the proof yet", how)
     ran = [each for each in result.semantics if each.outcome != "settled"]
     if not ran:
         asked = not critical or bool(result.semantics)
-        runs = _step("runs", NOT_RUN, reason) if asked else _step("runs", OPEN, "nothing was run", "`--exec`")
+        runs = step("runs", NOT_RUN, reason) if asked else step("runs", OPEN, "nothing was run", "`--exec`")
         return [proven, runs]
     told = "; ".join(f"@{each.generated}: {each.detail}" for each in ran)
     outcomes = {each.outcome for each in ran}
     answer = NO if "different" in outcomes else NOT_RUN if "not-run" in outcomes else YES
-    return [proven, _step("runs", answer, told)]
+    return [proven, step("runs", answer, told)]
 
 
 def _source(path: str | None, critical: list[FindingRecord], lost: list[Asked | None]) -> Step:
     if not critical:
-        return _step("source", NOT_RUN, "its IR lacks nothing")
+        return step("source", NOT_RUN, "its IR lacks nothing")
     if path is None:
-        return _step("source", OPEN, "no source was given", "`--source K.rs`")
+        return step("source", OPEN, "no source was given", "`--source K.rs`")
     for asked in lost:
         if asked is not None:
             said = f"{os.path.basename(path)}:{asked.line}: {asked.text}; {asked.bug.id}: {asked.bug.reason}"
-            return _step("source", YES, said)
-    return _step("source", NO, "no known bug of the front end explains a finding by this source")
-
-
-def _assembler(inputs: Inputs) -> Step:
-    """Assembles both sides; a failure of one that verifies is the assembler's."""
-    if inputs.assembler is None:
-        return _step(
-            "assembler", NOT_RUN, "no assembler was found", "set TILEIR_TOOLCHAIN to a folder with tileiras"
-        )
-    from tileir_diff.bytecode import assemble
-
-    failed: list[str] = []
-    crashed = False
-    for side, path in (("reference", inputs.reference), ("generated", inputs.generated)):
-        bytecode = assemble(path)
-        lowered = inputs.assembler.lower(bytecode, inputs.arch)
-        if not lowered.failure:
-            continue
-        lowest = inputs.assembler.lower(bytecode, inputs.arch, 0)
-        also = f"at -O0: {lowest.failure}" if lowest.failure else "at -O0 it is assembled"
-        failed.append(f"{side}: {lowered.failure}; {also}")
-        crashed = crashed or lowered.failure.startswith(CRASHED)
-    by = f"tileiras {inputs.assembler.version}, {inputs.arch}"
-    if not failed:
-        return _step("assembler", YES, by)
-    settle = f"`tileir-diff reduce FILE --crash {inputs.arch}` makes a report of it"
-    if not crashed:
-        # what it refuses with a message may be no matter of this architecture
-        settle = f"{settle}; whether {inputs.arch} can have such a kernel"
-    return _step("assembler", NO, f"{by}: {'; '.join(failed)}", settle)
+            return step("source", YES, said)
+    return step("source", NO, "no known bug of the front end explains a finding by this source")
 
 
 def _gpu(result: GpuResult | None) -> list[Step]:
     """Steps that need a GPU: what the file says, and nothing that it does not."""
     if result is None:
         how = "`--gpu-result FILE`"
-        return [_step(name, OPEN, "no GPU result was given", how) for name in ("levels", "gpu", "host")]
+        return [step(name, OPEN, "no GPU result was given", how) for name in ("levels", "gpu", "host")]
     agrees = result.agrees
     steps: list[Step] = []
     needed = {"levels": ("O0", "O3"), "gpu": ("direct",), "host": ("direct", "host")}
@@ -190,12 +140,12 @@ def _gpu(result: GpuResult | None) -> list[Step]:
         missing = [run for run in runs if run not in agrees]
         if missing:
             what = f"the result has no run {' and '.join(missing)}"
-            steps.append(_step(name, OPEN, what, f"a launch: {', '.join(missing)}"))
+            steps.append(step(name, OPEN, what, f"a launch: {', '.join(missing)}"))
             continue
         fine = agrees["direct"] if name == "gpu" else len({agrees[run] for run in runs}) == 1
         words = ", ".join(f"{run} {'agrees' if agrees[run] else 'disagrees'}" for run in runs)
         note = f"; {result.note}" if result.note else ""
-        steps.append(_step(name, YES if fine else NO, f"{words} with the interpreter, {result.origin}{note}"))
+        steps.append(step(name, YES if fine else NO, f"{words} with the interpreter, {result.origin}{note}"))
     return steps
 
 
@@ -227,6 +177,8 @@ def _cause(
     if answers["gpu"] == YES and answers["host"] == NO:
         why = f"right when launched directly, wrong through the host: {evidence['host']}"
         return "host", why, OWNERS["host"]
+    if answers["cubin"] == NO:
+        return "host", f"another kernel was launched: {evidence['cubin']}", OWNERS["host"]
     written = len(result.equivalences)
     why = f"equal by structure: {result.why}"
     if written:

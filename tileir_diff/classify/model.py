@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from tileir_diff.api import Options
+    from tileir_diff.lowering.assembler import Assembler
 
 SCHEMA: Final = "tileir-classify/1"
 
@@ -32,6 +36,40 @@ class Step(NamedTuple):
     answer: str
     evidence: str
     settle: str = ""
+
+
+QUESTIONS: Final = {
+    "verifies": "do both sides verify?",
+    "structure": "do both sides compute the same by structure?",
+    "launch": "does the launch hand the same to both sides?",
+    "proven": "is what differs proven equal?",
+    "runs": "do both sides give the same in runs?",
+    "source": "does the kernel's source ask for what its IR lacks?",
+    "assembler": "does the assembler take both sides?",
+    "cubin": "was the generated side what was compiled and launched?",
+    "levels": "do -O0 and -O3 agree?",
+    "gpu": "does a direct launch agree with the interpreter?",
+    "host": "does the host's launch agree with the direct one?",
+}
+"""In order."""
+
+
+class Inputs(NamedTuple):
+    """What a classification may look at; None for what was not given."""
+
+    reference: str
+    generated: str
+    options: Options
+    source: str | None = None
+    gpu_result: str | None = None
+    cubin: str | None = None
+    arch: str = "sm_90"
+    assembler: Assembler | None = None
+
+
+def step(name: str, answer: str, evidence: str, settle: str = "") -> Step:
+    """The step of that name with its question."""
+    return Step(name, QUESTIONS[name], answer, evidence, settle)
 
 
 class Classification(NamedTuple):

@@ -17,6 +17,7 @@ from tileir_diff.errors import InputError
 @click.argument("generated", type=PATH)
 @click.option("--source", type=PATH, metavar="FILE", help="The kernel's own source: K.rs.")
 @click.option("--gpu-result", type=PATH, metavar="FILE", help="What a GPU made of it, as JSON.")
+@click.option("--cubin", type=PATH, metavar="FILE", help="The compiled kernel that was launched.")
 @click.option("--arch", default="sm_90", show_default=True, metavar="ARCH", help="For the assembler.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="Write it to a file.")
@@ -31,7 +32,7 @@ def classify(ctx: click.Context, reference: str, generated: str, **given: Any) -
     """
     from tileir_diff.classify.text import render_json, render_text
 
-    view = {name: given.pop(name) for name in ("source", "gpu_result", "arch", "format_", "output")}
+    view = {name: given.pop(name) for name in ("source", "gpu_result", "cubin", "arch", "format_", "output")}
     try:
         made = _classify(reference, generated, view, given)
         emit(render_json(made) if view["format_"] == "json" else render_text(made), view["output"])
@@ -48,7 +49,8 @@ def classify(ctx: click.Context, reference: str, generated: str, **given: Any) -
 
 
 def _classify(reference: str, generated: str, view: dict[str, Any], given: dict[str, Any]) -> Any:
-    from tileir_diff.classify.ladder import Inputs, classify
+    from tileir_diff.classify.ladder import classify
+    from tileir_diff.classify.model import Inputs
     from tileir_diff.lowering.assembler import find_assembler
     from tileir_diff.lowering.cache import Cache, user_cache
     from tileir_diff.toolchain import find_tool
@@ -59,6 +61,7 @@ def _classify(reference: str, generated: str, view: dict[str, Any], given: dict[
     if find_tool("tileiras") is not None:
         assembler = find_assembler(Cache(None if given["no_cache"] else user_cache()))
     inputs = Inputs(
-        reference, generated, options_of(given), view["source"], view["gpu_result"], view["arch"], assembler
-    )
+        reference, generated, options_of(given),
+        view["source"], view["gpu_result"], view["cubin"], view["arch"], assembler,
+    )  # fmt: skip
     return classify(inputs)

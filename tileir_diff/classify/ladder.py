@@ -20,6 +20,7 @@ from tileir_diff.classify.model import (
     Step,
     step,
 )
+from tileir_diff.equivalence.symbolic.answer import SAYS_PROVEN, SAYS_REFUTED
 from tileir_diff.errors import InputError
 from tileir_diff.verdict import BLOCKED
 
@@ -44,7 +45,7 @@ def classify(inputs: Inputs) -> Classification:
     critical = [each for each in result.findings if each.severity == "critical"]
     steps.append(_structure(result, critical))
     steps.append(_launch(inputs, critical))
-    steps += _meaning(result, critical)
+    steps += [_proven(inputs, result, critical), _runs(result, critical)]
     lost = [source.asked(text, each, result) for each in critical] if text is not None else []
     steps.append(_source(inputs.source, critical, lost))
     steps.append(assembler(inputs))
@@ -98,22 +99,35 @@ def _launch(inputs: Inputs, critical: list[FindingRecord]) -> Step:
     return step("launch", YES, "no other value of an argument, and no other grid, makes both sides the same")
 
 
-def _meaning(result: Result, critical: list[FindingRecord]) -> list[Step]:
-    """Proof and runs: of no use where structure has settled it."""
-    reason = "structure has settled it"
-    proven = step("proven", NOT_RUN, reason)
-    if critical:
-        how = "`tileir-diff REF GEN --prove`"
-        proven = step("proven", NOT_RUN, "classify does not call the proof yet", how)
+def _proven(inputs: Inputs, result: Result, critical: list[FindingRecord]) -> Step:
+    """What z3 was asked, and said of what structure does not settle."""
+    options = inputs.options
+    shown = [each.evidence or "" for each in result.findings]
+    proofs = [evidence for evidence in shown if SAYS_PROVEN in evidence]
+    if not critical:
+        if proofs:
+            return step("proven", YES, "; ".join(proofs))
+        return step("proven", NOT_RUN, "structure has settled it")
+    if options.compare.prover is None and options.execution is None:
+        return step("proven", OPEN, "z3 was not asked", "`--prove`")
+    refuted = [each.evidence or "" for each in critical if SAYS_REFUTED in (each.evidence or "")]
+    if refuted:
+        return step("proven", NO, refuted[0])
+    asked = [each.evidence for each in critical if each.evidence]
+    return step("proven", OPEN, asked[0] if asked else "no question about integers is left", "`--exec`")
+
+
+def _runs(result: Result, critical: list[FindingRecord]) -> Step:
+    """Runs are of no use where structure has settled it."""
     ran = [each for each in result.semantics if each.outcome != "settled"]
     if not ran:
-        asked = not critical or bool(result.semantics)
-        runs = step("runs", NOT_RUN, reason) if asked else step("runs", OPEN, "nothing was run", "`--exec`")
-        return [proven, runs]
+        if not critical or result.semantics:
+            return step("runs", NOT_RUN, "structure has settled it")
+        return step("runs", OPEN, "nothing was run", "`--exec`")
     told = "; ".join(f"@{each.generated}: {each.detail}" for each in ran)
     outcomes = {each.outcome for each in ran}
     answer = NO if "different" in outcomes else NOT_RUN if "not-run" in outcomes else YES
-    return [proven, step("runs", answer, told)]
+    return step("runs", answer, told)
 
 
 def _source(path: str | None, critical: list[FindingRecord], lost: list[Asked | None]) -> Step:
@@ -180,7 +194,8 @@ def _cause(
     if answers["cubin"] == NO:
         return "host", f"another kernel was launched: {evidence['cubin']}", OWNERS["host"]
     written = len(result.equivalences)
-    why = f"equal by structure: {result.why}"
+    how = "structure and proof" if answers["proven"] == YES else "structure"
+    why = f"equal by {how}: {result.why}"
     if written:
         why += f"; {written} place{'s' if written > 1 else ''} treated as equal"
     return "equivalent", why, None

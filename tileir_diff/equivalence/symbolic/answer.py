@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 PROVEN = "proven"
 COUNTEREXAMPLE = "counterexample"
@@ -21,6 +21,11 @@ class Fact(NamedTuple):
 
     def __str__(self) -> str:
         return self.text if self.source in ("dialect", "host") else f"{self.source}: {self.text}"
+
+
+SAYS_PROVEN: Final = "proven equal by z3"
+SAYS_REFUTED: Final = "differs for: "
+"""How the evidence of an answer reads."""
 
 
 class Answer(NamedTuple):
@@ -56,9 +61,9 @@ class Answer(NamedTuple):
         """The answer as a sentence for a report."""
         if self.outcome == PROVEN:
             under = "; ".join(map(str, self.facts))
-            return f"proven equal by z3 under: {under}" if under else "proven equal by z3"
+            return f"{SAYS_PROVEN} under: {under}" if under else SAYS_PROVEN
         refuted = self.outcome == COUNTEREXAMPLE
-        words = f"differs for: {self.example}" if refuted else f"neither proven nor refuted: {self.why}"
+        words = f"{SAYS_REFUTED}{self.example}" if refuted else f"neither proven nor refuted: {self.why}"
         if self.provided:
             words = f"{words}; proven equal where {' and '.join(self.provided)}"
         return words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import STORE, Pair, assert_equal, assert_found, compared, found, kernel
+from tests.match.snippets import LOAD, STORE, Pair, assert_equal, assert_found, compared, found, kernel
 
 T = "tile<128xf32>"
 STORE_AT = (
@@ -406,3 +406,45 @@ def test_below_a_loop_that_never_ends_nothing_is_reached() -> None:
     assert_equal(never, never)
     assert_found(ends, never, "control-flow")
     assert any("no break" in line for line in compared(never, never).assumptions)
+
+
+SCALAR = "tile<ptr<f32>>"
+
+
+def leaving(
+    early: str, below: str = "%w = addf %v, %one : tile<128xf32>\n" + STORE, around: str = "{0}"
+) -> str:
+    """A loop that may be left at a zero that it loads, by `early`."""
+    body = (
+        "loop iter_values(%k = %i0) : tile<i32> {\n%k2 = addi %k, %i1 : tile<i32>\n"
+        "%end = cmpi greater_than_or_equal %k, %N, signed : tile<i32> -> tile<i1>\nif %end {\nbreak\n}\n"
+        f"%p = offset %a, %k : {SCALAR}, tile<i32> -> {SCALAR}\n"
+        f"%e, %et = load_ptr_tko weak %p token=%t : {SCALAR} -> tile<f32>, token\n"
+        "%none = constant <f32: 0.0> : tile<f32>\n"
+        "%zeros = cmpf equal ordered %e, %none : tile<f32> -> tile<i1>\n"
+        f"if %zeros {{\n{early}\n}}\n"
+        "%d, %dt = atomic_rmw_tko relaxed device %b, addf, %e token=%t : "
+        f"{SCALAR}, tile<f32> -> tile<f32>, token\ncontinue %k2 : tile<i32>\n}}"
+    )
+    return kernel(f"{LOAD}\n{around.format(body)}\n{below}")
+
+
+def test_a_return_in_a_loop_leaves_the_kernel() -> None:
+    returns = leaving("return")
+    assert_equal(returns, returns)
+    for other in ("break", "continue %k2 : tile<i32>"):
+        assert any(each.impact == "logic" for each in found(returns, leaving(other)))
+        assert any(each.impact == "logic" for each in found(leaving(other), returns))
+    assert_equal(leaving("return", below=""), leaving("break", below=""))
+
+
+def test_a_return_in_an_inner_loop_leaves_the_outer_one() -> None:
+    around = (
+        "loop iter_values(%j = %i0) : tile<i32> {{\n{0}\n%j2 = addi %j, %i1 : tile<i32>\n"
+        "%last = cmpi greater_than %j2, %m, signed : tile<i32> -> tile<i1>\nif %last {{\nbreak\n}}\n"
+        "continue %j2 : tile<i32>\n}}"
+    )
+    for below in ("", STORE.replace("%w", "%one")):
+        returns = leaving("return", below, around)
+        assert_equal(returns, returns)
+        assert any(each.impact == "logic" for each in found(returns, leaving("break", below, around)))

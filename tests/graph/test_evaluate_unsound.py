@@ -499,3 +499,106 @@ def test_what_two_loads_leave_in_masked_lanes_is_not_the_same() -> None:
     assert any(each.impact in ("logic", "bounds") for each in found(difference, nothing))
     assert any(each.impact in ("logic", "bounds") for each in found(nothing, difference))
     assert_equal(difference, difference)
+
+
+# ---- what loops carry ------------------------------------------------------------------------------------
+
+S = "tile<i32>"
+HASH = f"%h31 = muli %acc, %k31 : {S}\n%next = addi %h31, %e : {S}\n"
+CARRIES = {
+    "hash of loaded values": HASH.replace("%e", "%loaded"),
+    "hash of an argument": HASH.replace("%e", "%m"),
+    "doubled": f"%next = addi %acc, %acc : {S}\n",
+    "largest loaded value": f"%next = maxi %acc, %loaded signed : {S}\n",
+}
+THERE_AND_BACK = {
+    "quotient of a product": (
+        f"%p = muli %{{0}}, %i4 : {S}\n%back = divi %p, %i4 signed rounding<negative_inf> : {S}\n"
+    ),
+    "shift of a shift": f"%p = shli %{{0}}, %i4 : {S}\n%back = shri %p, %i4 signed : {S}\n",
+}
+
+
+def carrying(step: str, inside: str = "", below: str = "") -> str:
+    """A kernel that stores `%back` of what a loop carries."""
+    return kernel(
+        f"%k31 = constant <i32: 31> : {S}\n%pe = offset %c, %m : tile<ptr<i32>>, {S} -> tile<ptr<i32>>\n"
+        f"%loaded, %lt = load_ptr_tko weak %pe token=%t : tile<ptr<i32>> -> {S}, token\n"
+        f"%h = for %i in (%i0 to %N, step %i1) : {S} iter_values(%acc = %i1) -> ({S}) {{\n"
+        f"{inside}{step.replace('%acc', '%back') if inside else step}continue %next : {S}\n}}\n"
+        f"{below or f'%back = addi %h, %i0 : {S}'}\n"
+        f"%s = store_ptr_tko weak %c, %back token=%t : tile<ptr<i32>>, {S} -> token",
+        parameters=KEYS,
+    )
+
+
+@pytest.mark.parametrize("step", CARRIES.values(), ids=list(CARRIES))
+@pytest.mark.parametrize("spelling", THERE_AND_BACK.values(), ids=list(THERE_AND_BACK))
+def test_what_a_loop_carries_wraps_where_it_is_no_index(step: str, spelling: str) -> None:
+    plain = carrying(step)
+    told_apart(plain, carrying(step, below=spelling.format("h")))
+    told_apart(plain, carrying(step, inside=spelling.format("acc")))
+
+
+def test_a_hash_is_the_same_in_another_order() -> None:
+    """Modulo 2^32 sums and products commute."""
+    again = (
+        f"%k32 = constant <i32: 32> : {S}\n%h32 = muli %acc, %k32 : {S}\n%less = subi %h32, %acc : {S}\n"
+        f"%next = addi %loaded, %less : {S}\n"
+    )
+    assert_equal(carrying(CARRIES["hash of loaded values"]), carrying(again))
+
+
+def test_the_lanes_of_an_inner_loop_are_not_those_that_a_selection_is_about() -> None:
+    """The inner loop reads its rows as columns: rows that the selection drops still count in it."""
+    tile = "tile<8x8xf32>"
+
+    def nested(kept: str) -> str:
+        return kernel(
+            "%row = iota : tile<8xi32>\n%row1 = reshape %row : tile<8xi32> -> tile<8x1xi32>\n"
+            "%rows = broadcast %row1 : tile<8x1xi32> -> tile<8x8xi32>\n"
+            "%half = constant <i32: 4> : tile<8x8xi32>\n%all = constant <i1: true> : tile<8x8xi1>\n"
+            "%upper = cmpi less_than %rows, %half, signed : tile<8x8xi32> -> tile<8x8xi1>\n"
+            f"%none = constant <f32: 0.0> : {tile}\n%three = constant <f32: 3.0> : {tile}\n"
+            f"%begin = itof %rows signed : tile<8x8xi32> -> {tile}\n"
+            f"%r = for %i in (%i0 to %N, step %i1) : {S} iter_values(%acc = %begin) -> ({tile}) {{\n"
+            f"%u = for %j in (%i0 to %m, step %i1) : {S} iter_values(%turned = %acc) -> ({tile}) {{\n"
+            f"%p = permute %turned [1, 0] : {tile} -> {tile}\n"
+            f"%q = select {kept}, %p, %none : tile<8x8xi1>, {tile}\n"
+            f"%next = addf %q, %three : {tile}\ncontinue %next : {tile}\n}}\n"
+            f"%w = select %upper, %u, %three : tile<8x8xi1>, {tile}\ncontinue %w : {tile}\n}}\n"
+            f"%flat = reshape %r : {tile} -> tile<64xf32>\n%lane64 = iota : tile<64xi32>\n"
+            "%b64 = broadcast %b1 : tile<1xptr<f32>> -> tile<64xptr<f32>>\n"
+            "%p64 = offset %b64, %lane64 : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>\n"
+            "%s = store_ptr_tko weak %p64, %flat token=%t : tile<64xptr<f32>>, tile<64xf32> -> token"
+        )
+
+    told_apart(nested("%all"), nested("%upper"))
+
+
+# ---- promises on some paths only ---------------------------------------------------------------------------
+
+BOUNDED = f"%known = assume bounded<0, ?>, %key : {V}\n"
+FIRST = f"%s0 = store_ptr_tko weak %pc, %known token=%t : tile<128xptr<i32>>, {V} -> token\n"
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        f"%few = cmpi less_than %n, %m, signed : {S} -> tile<i1>\nif %few {{{{\n{{0}}}}}}\n",
+        f"for %i in (%i0 to %m, step %i1) : {S} {{{{\n{{0}}}}}}\n",
+    ],
+    ids=["branch", "loop"],
+)
+def test_a_promise_that_may_not_be_reached_says_nothing_elsewhere(around: str) -> None:
+    before = f"{splat('k8', 8)}{splat('k7', 7)}{around.format(BOUNDED + FIRST)}"
+    told_apart(
+        keyed(f"{before}%r = remi %key, %k8 signed : {V}"), keyed(f"{before}%r = andi %key, %k7 : {V}")
+    )
+
+
+def test_an_unsigned_value_that_is_narrowed_again() -> None:
+    assert_equal(
+        keyed(f"%wide = exti %key unsigned : {V} -> {W}\n%r = trunci %wide : {W} -> {V}"),
+        keyed(f"{splat('k', 0)}%r = addi %key, %k : {V}"),
+    )

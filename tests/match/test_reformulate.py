@@ -158,8 +158,26 @@ def test_values_without_inputs_are_none(terms: Terms) -> None:
 def test_a_limit_that_only_nan_meets_is_an_edge(terms: Terms, x: Formula, y: Formula) -> None:
     lowest = number(terms, -math.inf)
     assert impact(x + y, x.call("maxf", lowest) + y) == "edge"
-    assert impact((x + y) + x, x.call("maxf", lowest) + (y + x)) == "ulp", "another order of sums"
+    assert impact((x + y) + y, x.call("maxf", lowest) + (y + y)) == "ulp", "another order of sums"
     assert impact(x + y, x.call("maxf", number(terms, 0.0)) + y) is None
+
+
+def why(left: Formula, right: Formula) -> str:
+    known = reformulation(left.terms, left.term, right.term)
+    assert known is not None
+    assert known.impact == "edge", known
+    return known.why
+
+
+def test_an_edge_says_for_which_numbers(terms: Terms, x: Formula, y: Formula) -> None:
+    scaled = (x * number(terms, 2.0**-80)) * number(terms, 2.0**80)
+    assert why(x, scaled).endswith("differs for very small numbers")
+    assert why(-(x - y), y - x).endswith(
+        "differs for signed zeros, very large numbers and very small numbers"
+    )
+    less = terms.node("fcmp", ("less_than",), (x.term, y.term))
+    larger = Formula(terms, terms.ite(less, y.term, x.term, "data"))
+    assert why(x.call("maxf", y), larger).endswith("differs for NaN and signed zeros")
 
 
 # ---- through whole kernels -------------------------------------------------------------------------------

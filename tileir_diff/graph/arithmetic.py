@@ -180,7 +180,7 @@ class Arithmetic(Ranges):
     # ---- fixed width -------------------------------------------------------------------------------------
 
     def wrap(self, bits: int, term: Term) -> Term:
-        """``term`` modulo 2^bits, as a signed number. Inner wraps of this width cannot matter and go."""
+        """``term`` modulo 2^bits, as a signed number. Inner wraps of as many bits or more go."""
         modulus = 1 << bits
         half = modulus >> 1
         parts: list[tuple[Term, int]] = []
@@ -197,6 +197,6 @@ class Arithmetic(Ranges):
         return self.atom(self._node("wrap", (bits,), (total,)))
 
     def _unwrapped(self, bits: int, atom: Term) -> Term:
-        if self.kind[atom] == "wrap" and self.attr[atom][0] == bits:
+        if self.kind[atom] in ("wrap", "zext") and self.attr[atom][0] >= bits:
             return self.args[atom][0]
         return atom

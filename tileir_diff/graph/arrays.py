@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xdsl.ir import BlockArgument, OpResult
-
-from tileir_diff.dialect.ir import TileOp
 from tileir_diff.graph.constants import global_address
+from tileir_diff.graph.flows import Flows
 from tileir_diff.graph.values import defining_op
 
 if TYPE_CHECKING:
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
 
     from xdsl.ir import SSAValue
 
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.evaluate import Evaluator
     from tileir_diff.graph.terms import Term
 
@@ -48,8 +47,6 @@ _SOURCE_GROUPS = {
     "reshape": ("source",),
     "select": ("on_true", "on_false"),
 }
-_LOOPS = ("for", "loop")
-_HANDED_TO = {"break": _LOOPS, "continue": _LOOPS, "yield": ("if",)}
 
 
 def meet(first: frozenset[Term], second: frozenset[Term]) -> bool:
@@ -62,17 +59,8 @@ class Arrays:
 
     def __init__(self, ev: Evaluator) -> None:
         self.ev = ev
-        self.ends: dict[TileOp, list[TileOp]] = {}
-        """By `if`, `for` or `loop` the terminators that hand values to it."""
+        self.flows = Flows(ev.kernel.ops)
         self.known: dict[SSAValue, frozenset[Term]] = {}
-        for op in ev.kernel.ops:
-            owners = _HANDED_TO.get(op.short)
-            if owners is not None:
-                owner = op.parent_op()
-                while isinstance(owner, TileOp) and owner.short == "if" and "if" not in owners:
-                    owner = owner.parent_op()
-                if isinstance(owner, TileOp) and owner.short in owners:
-                    self.ends.setdefault(owner, []).append(op)
 
     def of(self, value: SSAValue) -> frozenset[Term]:
         """The arrays that a pointer or view may be of; ``UNKNOWN_ARRAY`` among them where it may be any."""
@@ -113,30 +101,11 @@ class Arrays:
 
     def _sources(self, value: SSAValue) -> list[SSAValue]:
         """The values that a pointer or view is one of, or is computed from; none at a root."""
-        if isinstance(value, BlockArgument):
-            return self._sources_of_argument(value)
+        handed = self.flows.handed(value)
+        if handed is not None:
+            return handed
         op = defining_op(value)
         if op is None:
             return []
-        if op.short in ("if", *_LOOPS) and isinstance(value, OpResult):
-            return self._sources_of_result(op, value.index)
         groups = _SOURCE_GROUPS.get(op.short, ())
         return [source for name in groups if (source := op.one(name)) is not None]
-
-    def _sources_of_argument(self, value: BlockArgument) -> list[SSAValue]:
-        """Of an argument of a loop's body: what it starts as, and what is carried on."""
-        loop = value.owner.parent_op()
-        if not isinstance(loop, TileOp) or loop.short not in _LOOPS:
-            return []
-        index = value.index - (loop.short == "for")
-        return [*loop.group("inits")[index : index + 1], *self._handed(loop, index, "continue")]
-
-    def _sources_of_result(self, op: TileOp, index: int) -> list[SSAValue]:
-        if op.short == "for":
-            inits = op.group("inits")[index : index + 1]
-            return [*inits, *self._handed(op, index, "continue"), *self._handed(op, index, "break")]
-        return self._handed(op, index, "yield" if op.short == "if" else "break")
-
-    def _handed(self, op: TileOp, index: int, kind: str) -> list[SSAValue]:
-        ends = [end for end in self.ends.get(op, ()) if end.short == kind]
-        return [end.operands[index] for end in ends if index < len(end.operands)]

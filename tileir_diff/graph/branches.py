@@ -56,7 +56,7 @@ def _branch(ev: Evaluator, region: Region | None, outer: Term, condition: Term) 
     if ev.live == terms.false:
         return None
     kind, values = ev.block(region.block)
-    if kind in ("continue", "break"):
+    if kind in ("continue", "break") or (kind == "return" and ev.exits):
         ev.exits[-1].append(Exit(kind, ev.live, values, len(ev.kernel.effects)))
     if kind in ("continue", "break", "return"):
         ev.live = terms.false

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Exit(NamedTuple):
-    """One way out of a loop's body: "continue" or "break", under which condition, with which values.
+    """One way out of a loop's body: "continue", "break" or "return", its condition, and the values handed on.
 
     ``effects``: how many effects of the kernel come before it in the text.
     """

@@ -23,6 +23,8 @@ INDEX_ATOMS = frozenset(
         "iter",
         "carry",
         "at",
+        "colour",
+        "cp",
         "div",
         "tdiv",
         "min",
@@ -55,6 +57,8 @@ def fits(terms: Terms, term: Term, bits: int) -> bool:
 def index_like(terms: Terms, term: Term) -> bool:
     """Whether a term is index arithmetic: over parameters, block and loop indices and lanes only.
 
+    Of what loops carry, what ``growth`` calls data is not.
+
     What a condition chooses between must be, not the condition: of a masked load the value counts.
     """
     if any(terms.kind[symbol] not in INDEX_SYMBOLS for symbol in terms.symbols[term]):
@@ -63,9 +67,15 @@ def index_like(terms: Terms, term: Term) -> bool:
     while work:
         node = work.pop()
         kind = terms.kind[node]
-        if kind != "poly" and kind not in INDEX_ATOMS:
+        if (kind != "poly" and kind not in INDEX_ATOMS) or (kind == "carry" and terms.attr[node][-1]):
             return False
-        parts = () if kind in ("b2i", "loop_result") else terms.args[node][kind == "ite" :]
+        match kind:
+            case "b2i":
+                parts = ()
+            case "loop_result":
+                parts = terms.args[node][:1]
+            case _:
+                parts = terms.args[node][kind == "ite" :]
         work.extend(part for part in parts if part not in seen)
         seen.update(parts)
     return True

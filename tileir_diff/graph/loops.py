@@ -8,6 +8,7 @@ from tileir_diff.dialect.types import Token
 from tileir_diff.graph import closed_forms, colours
 from tileir_diff.graph.bits import unsigned
 from tileir_diff.graph.carries import Body, Exit, own_lanes, substitute_carries
+from tileir_diff.graph.growth import is_data
 from tileir_diff.graph.kernel import Carry, Loop
 from tileir_diff.graph.orders import Merge, Way
 from tileir_diff.graph.values import (
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.evaluate import Evaluator, Handler
     from tileir_diff.graph.terms import Term
+
+RETURNED = -1
+"""Stands for the index of a result where it is whether the body returned."""
 
 
 def for_(ev: Evaluator, op: TileOp) -> None:
@@ -103,6 +107,7 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     body = Body(ev.kernel, loop, ev.kernel.effects[first_effect:], ev.kernel.loops[first_loop:])
     continues = [exit_ for exit_ in exits if exit_.kind == "continue"]
     breaks = [exit_ for exit_ in exits if exit_.kind == "break"]
+    returns = [exit_ for exit_ in exits if exit_.kind == "return"]
     inside = range(first_effect, len(ev.kernel.effects))
     for index, marker in markers.items():
         ways = Way(union_of_tokens((inits[index],)), inside, True), *_ways(continues, index, inside)
@@ -110,7 +115,7 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     for carry in loop.carries:
         carry.next = _choose(ev, continues, carry.index, carry.value, default=ev.env[carry.value])
     if loop.trip is None:
-        loop.exit = ev.terms.disjunction([exit_.guard for exit_ in breaks])
+        loop.exit = ev.terms.disjunction([exit_.guard for exit_ in breaks + returns])
     closed_forms.close(ev, body)
     closed_forms.over_tiles(ev, body)
     colours.finish(ev.terms, loop)
@@ -123,7 +128,9 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
         else:
             ev.set(op, _result(ev, loop, breaks, index, result), index)
     _close_arguments(ev, loop, args)
-    if loop.trip is None and not breaks:
+    if returns:
+        _leave(ev, loop, returns)
+    elif loop.trip is None and not breaks:
         ev.kernel.assume(f"line {op.span.line}: the loop has no break: what stands below it is not reached")
         ev.live = ev.terms.false
 
@@ -136,7 +143,8 @@ def _enter(ev: Evaluator, loop: Loop, args: Sequence[SSAValue], inits: list[Any]
             ev.env[arg] = ev.kernel.merge_tokens(Merge(()))
             markers[index] = min(ev.env[arg])
         elif isinstance(init, int):
-            leaf = ev.terms.leaf("carry", ev.side, loop.uid, index)
+            data = is_integer(arg) and is_data(ev.arrays.flows, arg)
+            leaf = ev.terms.leaf("carry", ev.side, loop.uid, index, data)
             loop.carries.append(Carry(index, leaf, init, str(arg.type), arg))
             ev.env[arg] = _at_own_lanes(ev, leaf, arg)
             if is_integer(arg):
@@ -216,8 +224,8 @@ def _after_last(ev: Evaluator, loop: Loop, form: Term) -> Term:
     return ev.terms.subst(form, {loop.iteration: ev.terms.maximum((ev.terms.zero, loop.trip))})
 
 
-def _exit_value(ev: Evaluator, loop: Loop, value: Term, index: int, result: SSAValue) -> Term:
-    """A value that leaves a ``loop`` by ``break``, seen from outside."""
+def _exit_value(ev: Evaluator, loop: Loop, value: Term, index: int, result: SSAValue | None) -> Term:
+    """A value that leaves a ``loop`` by ``break``, seen from outside; without a ``result`` a predicate."""
     terms = ev.terms
     value = substitute_carries(terms, value, loop.closed, {})
     carried = {carry.leaf for carry in loop.carries}
@@ -225,21 +233,33 @@ def _exit_value(ev: Evaluator, loop: Loop, value: Term, index: int, result: SSAV
         return value
     if loop.trip is not None:
         for carry in loop.carries:
-            if value == ev.env.get(carry.value):
+            if result is not None and value == ev.env.get(carry.value):
                 return _last_value(ev, loop, carry.leaf, carry.index, result)
         if not terms.symbols[value] & carried:
             return _after_last(ev, loop, value)
-    closed = colours.closed_lanes(terms, value, result)
+    closed = value if result is None else colours.closed_lanes(terms, value, result)
     colour = terms.node("colour", ("exit_value",), (substitute_carries(terms, closed, loop.canonical, {}),))
     return _result_term(ev, loop, colour, index, result)
 
 
-def _result_term(ev: Evaluator, loop: Loop, colour: Term, index: int, result: SSAValue) -> Term:
+def _leave(ev: Evaluator, loop: Loop, returns: list[Exit]) -> None:
+    """What stands below a loop is not reached where its body returned, nor is what the loop around does."""
+    terms = ev.terms
+    returned = terms.disjunction([exit_.guard for exit_ in returns])
+    returned = terms.true if returned == loop.exit else _exit_value(ev, loop, returned, RETURNED, None)
+    if ev.exits:
+        guard = terms.conjunction((ev.live, returned))
+        ev.exits[-1].append(Exit("return", guard, (), len(ev.kernel.effects)))
+    ev.live = terms.conjunction((ev.live, terms.negate(returned)))
+
+
+def _result_term(ev: Evaluator, loop: Loop, colour: Term, index: int, result: SSAValue | None) -> Term:
     terms = ev.terms
     ev.kernel.loop_results.setdefault(colour, (loop, index))
-    lanes = own_lanes(terms, result)
+    lanes = [] if result is None else own_lanes(terms, result)
     count = loop.trip if loop.trip is not None else terms.node("until", None, (loop.canonical[-1],))
-    return ev.as_sort(terms.node("loop_result", None, (colour, count, *lanes)), result)
+    node = terms.node("loop_result", None, (colour, count, *lanes))
+    return node if result is None else ev.as_sort(node, result)
 
 
 def _close_arguments(ev: Evaluator, loop: Loop, args: Sequence[SSAValue]) -> None:

@@ -61,9 +61,19 @@ def assume(ev: Evaluator, op: TileOp) -> None:
     assumption = op.get("assumption")
     guard = ev.terms.conjunction((ev.guard, ev.live))
     ev.kernel.promises.append(Promise(op, term, assumption, argument, ev.loops, guard))
-    if isinstance(term, int) and isinstance(assumption, Bounded):
+    if isinstance(term, int) and isinstance(assumption, Bounded) and _holds_always(ev, term):
         _narrow(ev, term, assumption)
     ev.env[op.results[0]] = term
+
+
+def _holds_always(ev: Evaluator, term: Term) -> bool:
+    """Whether a promise about a term is made wherever the term may be used: in no branch, nor in a loop that
+    the term does not come from, as its body may not be reached."""
+    terms = ev.terms
+    if terms.conjunction((ev.guard, ev.live)) != terms.true:
+        return False
+    inside = {leaf for loop in ev.loops[-1:] for leaf in (loop.iteration, *(c.leaf for c in loop.carries))}
+    return not inside or bool(inside & terms.symbols[term])
 
 
 def _narrow(ev: Evaluator, term: Term, promise: Bounded) -> None:

@@ -146,9 +146,13 @@ class Terms(Predicates):
     # ---- simplification where guards hold ----------------------------------------------------------------
 
     def under(self, term: Term, guards: tuple[Term, ...]) -> Term:
-        """The term simplified where all ``guards`` hold."""
+        """The term simplified where all ``guards`` hold.
+
+        In what a loop computes the lanes of its tiles are others: only what is said of no lane holds there.
+        """
         if not guards:
             return term
+        inside = tuple([guard for guard in guards if not self._has_carry_lane(guard)])
         symbols = frozenset[Term]().union(*(self.symbols[guard] for guard in guards))
         memo: dict[Term, Term] = {}
         implied: dict[Term, bool] = {}
@@ -164,6 +168,10 @@ class Terms(Predicates):
             args = self.args[node]
             if not args or not self.symbols[node] & symbols:
                 memo[node] = node
+                stack.pop()
+                continue
+            if self.kind[node] == "colour" and len(inside) < len(guards):
+                memo[node] = self.under(node, inside)
                 stack.pop()
                 continue
             if self.kind[node] in ("le", "eq", "not", "and", "or"):
@@ -185,6 +193,9 @@ class Terms(Predicates):
             memo[node] = self._rebuilt(node, tuple([memo[arg] for arg in args]))
             stack.pop()
         return memo[term]
+
+    def _has_carry_lane(self, term: Term) -> bool:
+        return any(self.kind[symbol] == "carry_lane" for symbol in self.symbols[term])
 
     def _has_choice(self, predicate: Term) -> bool:
         """Whether the predicate compares a value that the guards may settle, not only symbols."""

@@ -13,15 +13,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph import floats
-from tileir_diff.graph.terms import Term, Terms
+from tileir_diff.graph.formats import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tileir_diff.graph.terms import Term, Terms
+
+    Finish = Callable[[Terms, Term, float], float]
+    """What an op makes of its exact result."""
+    At = Callable[[dict[Term, float], Finish], dict[Term, float]]
 
 POINTS = 14
 """Ordinary points. Different formulas agree on all of them only if they are close everywhere."""
 LARGE = (90.0, -90.0, 120.0, -120.0, 1e10, -1e10)
-SPECIAL = (math.inf, -math.inf, math.nan)
+SPECIAL: Mapping[str, tuple[float, ...]] = {
+    "NaN": (math.nan,),
+    "infinities": (math.inf, -math.inf),
+    "signed zeros": (0.0, -0.0),
+    "very large numbers": (1e30, -1e30, 3e38),
+    "very small numbers": (1e-30, -1e-30, 1e-38, 1e-42),
+}
+ROUNDED_POINTS = 40
+"""Ordinary points at which two formulas that round otherwise do not agree bit for bit."""
 NODE_LIMIT = 3000
 F32_MAX = 3.4028235e38
 
@@ -61,18 +75,18 @@ def reformulation(
         return None
     inputs = [node for node in nodes if is_input(terms, node) and node not in same]
 
-    def at(given: dict[Term, float], overflow: bool = False) -> dict[Term, float]:
+    def at(given: dict[Term, float], finish: Finish) -> dict[Term, float]:
         given.update({y: given[x] for y, x in same.items()})
-        return _evaluate(terms, nodes, given, overflow)
+        return _evaluate(terms, nodes, given, finish)
 
     if not inputs:
         return None
     coarse = [_coarseness(terms, root) for root in (reference, generated)]
     tolerance = _tolerance(_constants(terms, reference), _constants(terms, generated))
-    exact = identical = True
+    exact = True
     compared = 0
     for point in range(POINTS):
-        values = at({n: _input(terms, n, index, point) for index, n in enumerate(inputs)})
+        values = at({n: _input(terms, n, index, point) for index, n in enumerate(inputs)}, _kept)
         a, b = values.get(reference), values.get(generated)
         if a is None or b is None:
             return None
@@ -84,14 +98,13 @@ def reformulation(
         if abs(a - b) > tolerance * max(abs(a), abs(b), 1e-3):
             return None
         exact = exact and abs(a - b) <= 1e-14 * max(abs(a), abs(b))
-        identical = identical and a == b
     if compared < POINTS // 2:
         return None
     for size in LARGE:
         for index in range(len(inputs)):
             values = at(
                 {n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)},
-                overflow=True,
+                _overflowing,
             )
             a, b = values[reference], values[generated]
             if math.isnan(a) != math.isnan(b) or (math.isinf(a) != math.isinf(b)):
@@ -100,26 +113,65 @@ def reformulation(
         return Reformulation(
             "precision", "equal at all tested points but for rounding, with other intermediate types"
         )
-    told = {
-        size
-        for size in SPECIAL
-        for index in range(len(inputs))
-        if (values := at({n: size if i == index else _input(terms, n, i, 3) for i, n in enumerate(inputs)}))
-        and not _alike(values[reference], values[generated])
-    }
-    special = bool(told)
-    if exact and special and _selects(terms, reference) != _selects(terms, generated):
+    roots = reference, generated
+    same_ops = _rounding_ops(terms, reference) == _rounding_ops(terms, generated)
+    if exact and same_ops and _rounds_alike(terms, inputs, roots, at):
+        *others, last = _differs_for(terms, inputs, roots, at) or ["none of the special numbers tried"]
+        words = f"{', '.join(others)} and {last}" if others else last
         return Reformulation(
-            "edge", "equal at all tested points, with another selection: differs for NaN and infinities"
+            "edge", f"equal at all tested points, rounded by the same ops: differs for {words}"
         )
-    only_nan = special and not any(math.isinf(size) for size in told)
-    if identical and only_nan and _rounding_ops(terms, reference) == _rounding_ops(terms, generated):
-        return Reformulation("edge", "equal at all tested points, rounded by the same ops: differs for NaN")
     return Reformulation("ulp", "equal at all tested points but for rounding, computed otherwise")
 
 
+def _rounds_alike(terms: Terms, inputs: Sequence[Term], roots: tuple[Term, Term], at: At) -> bool:
+    """Whether both give the same number at ordinary points, where each op rounds to its type."""
+    narrow = _narrowest(terms, roots)
+    for point in range(ROUNDED_POINTS):
+        given = {n: _rounded_to(narrow, _input(terms, n, index, point)) for index, n in enumerate(inputs)}
+        values = at(given, _rounded)
+        if values[roots[0]] != values[roots[1]]:
+            return False
+    return True
+
+
+def _differs_for(terms: Terms, inputs: Sequence[Term], roots: tuple[Term, Term], at: At) -> list[str]:
+    """The kinds of numbers for which the two are not the same: one input is such a number, or all are."""
+    narrow = _narrowest(terms, roots)
+
+    def alike(index: int, size: float, other: float | None) -> bool:
+        given = {
+            n: size if i == index else _input(terms, n, i, 3) if other is None else other
+            for i, n in enumerate(inputs)
+        }
+        values = at({n: _rounded_to(narrow, value) for n, value in given.items()}, _rounded)
+        return _alike(*(values[root] for root in roots))
+
+    return [
+        kind
+        for kind, sizes in SPECIAL.items()
+        if not all(
+            alike(index, size, other)
+            for size in sizes
+            for other in (None, *sizes)
+            for index in range(len(inputs))
+        )
+    ]
+
+
+def _narrowest(terms: Terms, roots: tuple[Term, Term]) -> str:
+    """The type of the fewest digits in which either tree computes: a number of it is one of all others."""
+    found = {"f32"}
+    for node in _post_order(terms, roots) or []:
+        if terms.kind[node] == "f" and not is_input(terms, node):
+            element: str | tuple[str, str] = terms.attr[node][1]
+            found.update((element,) if isinstance(element, str) else element)
+    return min((FORMATS[name][1], name) for name in found if name in FORMATS)[1]
+
+
 def _alike(a: float, b: float) -> bool:
-    return a == b or (math.isnan(a) and math.isnan(b)) or (math.isfinite(a) and math.isfinite(b))
+    """Whether two results are the same, but for the bits of a NaN."""
+    return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
 
 
 def _post_order(terms: Terms, roots: tuple[Term, ...]) -> list[Term] | None:
@@ -249,29 +301,45 @@ def _roundings(terms: Terms, root: Term) -> dict[str, int]:
 
 
 def _rounding_ops(terms: Terms, root: Term) -> dict[object, int]:
-    """How often each op that may round occurs."""
-    nodes = _post_order(terms, (root,)) or []
+    """How often each op that may round occurs; a product with a power of two does not, but at the ends of the
+    range."""
     found: dict[object, int] = {}
-    for node in nodes:
-        if terms.kind[node] == "f" and terms.attr[node][0] not in _EXACT and not is_input(terms, node):
+    for node in _post_order(terms, (root,)) or []:
+        if terms.kind[node] != "f" or terms.attr[node][0] in _EXACT or is_input(terms, node):
+            continue
+        if terms.attr[node][0] != "mulf" or not any(_is_power(terms, arg) for arg in terms.args[node]):
             found[terms.attr[node]] = found.get(terms.attr[node], 0) + 1
     return found
 
 
-def _selects(terms: Terms, root: Term) -> int:
-    stack, seen, count = [root], set[Term](), 0
-    while stack:
-        node = stack.pop()
-        if node in seen or is_input(terms, node):
-            continue
-        seen.add(node)
-        count += terms.kind[node] == "ite" and terms.kind[terms.args[node][1]] != "fc"
-        stack.extend(terms.args[node])
-    return count
+def _is_power(terms: Terms, term: Term) -> bool:
+    """Whether a term is a constant power of two, of either sign."""
+    value = floats.constant_of(terms, term)
+    return value is not None and math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5
+
+
+def _kept(terms: Terms, node: Term, value: float) -> float:
+    """Double precision, in place of the op's type."""
+    return value
+
+
+def _overflowing(terms: Terms, node: Term, value: float) -> float:
+    return math.copysign(math.inf, value) if abs(value) > F32_MAX else value
+
+
+def _rounded(terms: Terms, node: Term, value: float) -> float:
+    element: str | tuple[str, str] = terms.attr[node][1]
+    return _rounded_to(element[1] if isinstance(element, tuple) else element, value)
+
+
+def _rounded_to(element: str, value: float) -> float:
+    bits = floats.encode(element, value)
+    rounded = None if bits is None else floats.decode(element, bits)
+    return value if rounded is None else rounded
 
 
 def _evaluate(
-    terms: Terms, nodes: list[Term], given: Mapping[Term, float], overflow: bool = False
+    terms: Terms, nodes: list[Term], given: Mapping[Term, float], finish: Finish
 ) -> dict[Term, float]:
     values: dict[Term, float] = {}
     for node in nodes:
@@ -305,9 +373,7 @@ def _evaluate(
                 value = math.inf
             except (ValueError, ZeroDivisionError):
                 value = math.nan
-            if overflow and abs(value) > F32_MAX:
-                value = math.copysign(math.inf, value)
-            values[node] = value
+            values[node] = finish(terms, node, value)
     return values
 
 
@@ -318,11 +384,16 @@ def _divide(a: float, b: float) -> float:
 
 
 def _maximum(a: float, b: float) -> float:
-    return b if math.isnan(a) else a if math.isnan(b) else max(a, b)
+    """A zero with a plus is the larger one."""
+    return b if math.isnan(a) else a if math.isnan(b) else max((a, b), key=_in_order)
 
 
 def _minimum(a: float, b: float) -> float:
-    return b if math.isnan(a) else a if math.isnan(b) else min(a, b)
+    return b if math.isnan(a) else a if math.isnan(b) else min((a, b), key=_in_order)
+
+
+def _in_order(value: float) -> tuple[float, float]:
+    return value, math.copysign(1.0, value)
 
 
 def _whole(rounded: Callable[[float], int]) -> Callable[[float], float]:

@@ -448,3 +448,20 @@ def test_a_return_in_an_inner_loop_leaves_the_outer_one() -> None:
         returns = leaving("return", below, around)
         assert_equal(returns, returns)
         assert any(each.impact == "logic" for each in found(returns, leaving("break", below, around)))
+
+
+def test_where_a_loop_goes_on_nothing_is_negative() -> None:
+    """Division and shift to the right agree where the loop stays only while the value is positive."""
+
+    def halving(step: str, leave: str = "greater_than %k, %i0") -> str:
+        return kernel(
+            f"{LOAD}\n%two = constant <i32: 2> : tile<i32>\n"
+            f"%w = loop iter_values(%k = %m, %acc = %v) : tile<i32>, {T} -> {T} {{\n"
+            f"%q = cmpi {leave}, signed : tile<i32> -> tile<i1>\nif %q {{\n}} else {{\nbreak %acc : {T}\n}}\n"
+            f"{step}\n%more = addf %acc, %one : {T}\ncontinue %half, %more : tile<i32>, {T}\n}}\n{STORE}"
+        )
+
+    divided, shifted = "%half = divi %k, %two signed : tile<i32>", "%half = shri %k, %i1 signed : tile<i32>"
+    assert_equal(halving(divided), halving(shifted))
+    anyway = "not_equal %k, %i0"
+    assert found(halving(divided, anyway), halving(shifted, anyway))

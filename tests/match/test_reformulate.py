@@ -180,6 +180,14 @@ def test_an_edge_says_for_which_numbers(terms: Terms, x: Formula, y: Formula) ->
     assert why(x.call("maxf", y), larger).endswith("differs for NaN and signed zeros")
 
 
+def test_a_maximum_that_is_left_out_is_another_function(terms: Terms, x: Formula, y: Formula) -> None:
+    """Not hidden by a selection of something huge, whatever the condition."""
+    condition, huge = terms.node("bool_op", ("any",), (x.term,)), number(terms, -1e30)
+    for value in (x, y):
+        chosen = Formula(terms, terms.ite(condition, value.term, huge.term, "data"))
+        assert impact(chosen - x.call("maxf", y), chosen - y) is None
+
+
 # ---- through whole kernels -------------------------------------------------------------------------------
 
 

@@ -371,3 +371,20 @@ def rows(token: str, step: int) -> str:
 def test_tiles_of_a_view_meet_where_it_steps_by_less_than_a_tile() -> None:
     assert not lost(rows("%c", 64), rows("%t", 64))
     assert lost(rows("%c", 32), rows("%t", 32))
+
+
+def test_a_value_that_is_read_again_is_waited_for_each_time() -> None:
+    def reading(again: str, before: str) -> str:
+        load = "load_ptr_tko weak %o token={} : tile<ptr<i32>> -> tile<i32>, token"
+        second = f"%y, %yt = {load.format(again)}\n" if again else ""
+        value, done = ("%y", before) if again else ("%x", "%xt")
+        return f"""%s = {STORE.format(value="%n", token="%t")}
+        %x, %xt = {load.format("%s")}
+        {second}%z = addi %x, {value} : tile<i32>
+        %j = join_tokens %xt, {done} : token
+        %r = {STORE.format(value="%z", token="%j")}"""
+
+    once = reading("", "%t")
+    assert not lost(once, reading("%s", "%yt"))
+    assert len(lost(once, reading("%t", "%yt"))) == 1
+    assert not lost(reading("%s", "%yt"), once)

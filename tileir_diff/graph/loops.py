@@ -113,7 +113,9 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
         ways = Way(union_of_tokens((inits[index],)), inside, True), *_ways(continues, index, inside)
         ev.kernel.merges[marker] = Merge(ways, loop, inside, True)
     for carry in loop.carries:
-        carry.next = _choose(ev, continues, carry.index, carry.value, default=ev.env[carry.value])
+        onward = _choose(ev, continues, carry.index, carry.value, default=ev.env[carry.value])
+        goes_on = ev.terms.disjunction([exit_.guard for exit_ in continues])
+        carry.next = ev.terms.under(onward, ev.terms.conjuncts(goes_on)) if continues else onward
     if loop.trip is None:
         loop.exit = ev.terms.disjunction([exit_.guard for exit_ in breaks + returns])
     closed_forms.close(ev, body)

@@ -190,9 +190,22 @@ class Terms(Predicates):
             if waiting:
                 stack.extend(waiting)
                 continue
-            memo[node] = self._rebuilt(node, tuple([memo[arg] for arg in args]))
+            new = self._rebuilt(node, tuple([memo[arg] for arg in args]))
+            memo[node] = self._rounded_down(new, guards) if self.kind[node] == "tdiv" else new
             stack.pop()
         return memo[term]
+
+    def _rounded_down(self, quotient: Term, guards: tuple[Term, ...]) -> Term:
+        """A division towards zero, as a floor division where the guards say that nothing is negative."""
+        atom = self.single(quotient)
+        if atom is None or self.kind[atom] != "tdiv":
+            return quotient
+        num, den = self.args[atom]
+        if not self.nonneg(den) or not self.implies(guards, self.le0(self.scale(num, -1))):
+            return quotient
+        rounded = self.floordiv(num, den)
+        self.inherit(atom, rounded)
+        return rounded
 
     def _has_carry_lane(self, term: Term) -> bool:
         return any(self.kind[symbol] == "carry_lane" for symbol in self.symbols[term])

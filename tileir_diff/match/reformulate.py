@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     """What an op makes of its exact result."""
     At = Callable[[dict[Term, float], Finish], dict[Term, float]]
 
-POINTS = 14
+POINTS = 24
 """Ordinary points. Different formulas agree on all of them only if they are close everywhere."""
 LARGE = (90.0, -90.0, 120.0, -120.0, 1e10, -1e10)
 SPECIAL: Mapping[str, tuple[float, ...]] = {
@@ -34,7 +34,7 @@ SPECIAL: Mapping[str, tuple[float, ...]] = {
     "very large numbers": (1e30, -1e30, 3e38),
     "very small numbers": (1e-30, -1e-30, 1e-38, 1e-42),
 }
-ROUNDED_POINTS = 40
+ROUNDED_POINTS = 48
 """Ordinary points at which two formulas that round otherwise do not agree bit for bit."""
 NODE_LIMIT = 3000
 F32_MAX = 3.4028235e38
@@ -218,17 +218,25 @@ def is_input(terms: Terms, node: Term) -> bool:
 def _input(terms: Terms, node: Term, index: int, point: int) -> float:
     """A free input: a predicate takes both values over the points, independently of the others."""
     if terms.kind[node] in _PREDICATES:
-        return 1.0 if (index * 5 + point * (2 * index + 1) + point // 3) % 4 < 2 else 0.0
+        return float(_mixed(index, point) >> 31)
     value = _ordinary(index, point)
     # sums are larger than what they are made of, so that what is divided by a length still counts
     return value * 7 if terms.kind[node] in ("reduce", "mma", "loop_result") else value
 
 
 def _ordinary(index: int, point: int) -> float:
-    """A deterministic value in (-2.6, 2.6), never close to zero."""
+    """A deterministic value in (-2.6, 2.6), never close to zero; one in three is negative."""
     fraction = math.modf((index + 1) * 0.754877666 + (point + 1) * 0.569840291)[0]
     value = 0.15 + 2.4 * fraction
-    return -value if (index * 7 + point) % 3 == 0 else value
+    return -value if _mixed(index, point) % 3 == 0 else value
+
+
+def _mixed(index: int, point: int) -> int:
+    """32 bits that look random: no input goes up and down with another."""
+    bits = (index * 0x9E3779B1 + point * 0x85EBCA77 + 0x165667B1) & 0xFFFFFFFF
+    for factor in (0x2C1B3C6D, 0x297A2D39):
+        bits = ((bits ^ bits >> 15) * factor) & 0xFFFFFFFF
+    return bits ^ bits >> 15
 
 
 def _constants(terms: Terms, root: Term) -> frozenset[float]:

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.graph.arrays import meet
 from tileir_diff.graph.orders import TokenOrder
+from tileir_diff.graph.values import is_used
 from tileir_diff.graph.writes import apart
+from tileir_diff.match.canonical import outward
+from tileir_diff.match.effects import EffectPair
 from tileir_diff.match.iterations import keep_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tileir_diff.graph.kernel import Effect, Kernel, Loop
     from tileir_diff.graph.orders import Merge
     from tileir_diff.graph.terms import Term
-    from tileir_diff.match.effects import EffectMatch, EffectPair
+    from tileir_diff.match.canonical import CanonicalEffect
+    from tileir_diff.match.effects import EffectMatch
 
     Lost = tuple[EffectPair, EffectPair]
 
@@ -33,10 +37,12 @@ def lost_orders(
     The two are the same pair where a loop no longer orders an access after itself in the iteration before.
     Of the orders that one other token costs only one is told: where it stands, if that is an access.
     """
-    if _same_edges(reference, generated, match):
+    again = _read_again(reference, generated, match)
+    pairs = [*match.pairs, *match.loads, *again]
+    if not again and _same_edges(reference, generated, pairs):
         return []
     orders = _Orders(reference, generated)
-    groups, anchors = _groups(match)
+    groups, anchors = _groups(pairs)
     lost = [
         (earlier, later)
         for group in groups
@@ -44,7 +50,29 @@ def lost_orders(
         for earlier in group
         if _matters(earlier.reference.effect, later.reference.effect, anchors) and orders.lost(earlier, later)
     ]
-    return lost if len(lost) < 2 else _one_a_token(orders, _repairs(reference, generated, match), lost)
+    return lost if len(lost) < 2 else _one_a_token(orders, _repairs(reference, generated, pairs), lost)
+
+
+def _read_again(reference: Kernel, generated: Kernel, match: EffectMatch) -> list[EffectPair]:
+    """Loads that only the generated side makes, of what the reference reads once: each has its order too."""
+    alone = [item for item in match.lone_loads[1] if is_used(item.effect.op)]
+    if not alone:
+        return []
+    loads = [*(pair.reference for pair in match.loads), *match.lone_loads[0]]
+    first: dict[frozenset[Term], CanonicalEffect] = {}
+    for item in loads:
+        first.setdefault(_read(reference, item.effect), item)
+    first.pop(frozenset(), None)
+    found = [(first.get(_read(generated, item.effect)), item) for item in alone]
+    return [EffectPair(item, again, True) for item, again in found if item is not None]
+
+
+def _read(kernel: Kernel, effect: Effect) -> frozenset[Term]:
+    """What a load reads and when, in a form without sides."""
+    if effect.result is None:
+        return frozenset()
+    nodes = memory_nodes(kernel, effect.result)
+    return frozenset(outward(kernel.terms, effect.loops, node) for node in nodes)
 
 
 class _Repair(NamedTuple):
@@ -54,9 +82,8 @@ class _Repair(NamedTuple):
     merges: Mapping[int, Merge]
 
 
-def _repairs(reference: Kernel, generated: Kernel, match: EffectMatch) -> list[_Repair]:
+def _repairs(reference: Kernel, generated: Kernel, pairs: Sequence[EffectPair]) -> list[_Repair]:
     """The tokens that differ, each taken from the reference."""
-    pairs = (*match.pairs, *match.loads)
     partner = {pair.reference.effect.order: pair.generated.effect.order for pair in pairs}
     same_merges = reference.merges.keys() == generated.merges.keys()
 
@@ -97,12 +124,12 @@ def _one_a_token(orders: _Orders, repairs: list[_Repair], lost: list[Lost]) -> l
     return sorted(told + lost, key=lambda pair: [each.reference.effect.order for each in pair[::-1]])
 
 
-def _groups(match: EffectMatch) -> tuple[list[list[EffectPair]], frozenset[int]]:
+def _groups(pairs: Sequence[EffectPair]) -> tuple[list[list[EffectPair]], frozenset[int]]:
     """Pairs whose order counts: by array, or all of them where something synchronises; and what does."""
     prints: list[EffectPair] = []
     touching: list[tuple[frozenset[Term], list[EffectPair]]] = []
     synchronising: list[EffectPair] = []
-    for pair in sorted((*match.pairs, *match.loads), key=lambda pair: pair.reference.effect.order):
+    for pair in sorted(pairs, key=lambda pair: pair.reference.effect.order):
         effect = pair.reference.effect
         if effect.kind in FENCES or effect.op.get("memory_ordering") in ORDERED:
             synchronising.append(pair)
@@ -228,9 +255,8 @@ def _data_order(kernel: Kernel) -> dict[int, frozenset[int]]:
     return found
 
 
-def _same_edges(reference: Kernel, generated: Kernel, match: EffectMatch) -> bool:
+def _same_edges(reference: Kernel, generated: Kernel, pairs: Sequence[EffectPair]) -> bool:
     """Whether the token edges of both sides are the same under the matching: then nothing can be lost."""
-    pairs = (*match.pairs, *match.loads)
     partner = {pair.reference.effect.order: pair.generated.effect.order for pair in pairs}
     if (
         not len(partner) == len(pairs) == len(reference.effects)

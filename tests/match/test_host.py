@@ -159,3 +159,51 @@ def test_blocks_that_store_nothing_may_do_anything() -> None:
     clamped = "%i9 = constant <i32: {0}> : tile<i32>\n%trips = mini %x, %i9 signed : tile<i32>"
     assert [each.rule for each in found(reference, looped(clamped.format(3), "_Z1k"))] == []
     assert [each.rule for each in found(reference, looped(clamped.format(2), "_Z1k"))] != []
+
+
+FIRST = """%g = cmpi {condition} : tile<i32> -> tile<i1>
+if %g {{
+  %only = offset %b, %i0 : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+  %number = itof %x signed : tile<i32> -> tile<f32>
+  %s = store_ptr_tko weak %only, %number token=%t : tile<ptr<f32>>, tile<f32> -> token
+}}"""
+EVERY = FIRST.format(condition="greater_than_or_equal %x, %i0, signed")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["equal %x, %i0", "less_than %x, %i4", "greater_than %x, %i0", "greater_than_or_equal %x, %N"],
+)
+def test_a_branch_that_some_blocks_take_is_not_the_launchs_business(condition: str) -> None:
+    some = FIRST.format(condition=f"{condition}, signed")
+    assert_found(kernel(some), kernel(EVERY, name="k_entry"), "mask")
+    assert_found(kernel(EVERY), kernel(some, name="k_entry"), "mask")
+
+
+def test_a_branch_for_the_blocks_of_an_array_is_the_launchs_business() -> None:
+    some = kernel(FIRST.format(condition="less_than %x, %N, signed"))
+    every = kernel(EVERY, name="k_entry")
+    assert not found(some, every)
+    assert compared(some, every).obligations == ["block.x < b.shape0 for all blocks and lanes launched"]
+
+
+def test_what_only_the_first_block_must_not_read() -> None:
+    """The element before a block's own: there is none before the first."""
+    before = (
+        "%xm = subi %x, %i1 : tile<i32>\n%pm = offset %a, %xm : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
+        "%h, %ht = load_ptr_tko weak %pm token=%t : tile<ptr<f32>> -> tile<f32>, token\n"
+    )
+    none, rest = (
+        "%none = constant <f32: 0.0> : tile<f32>\n",
+        ("%h1 = reshape %r : tile<f32> -> tile<1xf32>\n%w = broadcast %h1 : tile<1xf32> -> tile<128xf32>\n"),
+    )
+    guarded = (
+        f"{none}%g = cmpi greater_than %x, %i0, signed : tile<i32> -> tile<i1>\n"
+        "%r = if %g -> (tile<f32>) {\n"
+        f"{before}yield %h : tile<f32>\n}} else {{\nyield %none : tile<f32>\n}}\n"
+    )
+    always = f"{before}{none}%r = addf %h, %none : tile<f32>\n"
+    reference = kernel(f"{guarded}{rest}{STORE}")
+    result = found(reference, kernel(f"{always}{rest}{STORE}", name="k_entry"))
+    assert ("mask/missing", "0 < block.x") in [(each.rule, each.expected) for each in result]
+    assert not found(reference, kernel(f"{guarded}{rest}{STORE}", name="k_entry"))

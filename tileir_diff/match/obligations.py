@@ -32,14 +32,15 @@ def host_obligations(
     lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
     added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
     unmasked = not any(_has_lane(kernel, x) for x in ref_atoms)
+    branches = {atom for side in (ref, gen) for atom in terms.conjuncts(side.effect.guard)}
     assumed: dict[Term, None] = {}
     for atom in (*lost, *added):
         others = gen_atoms if atom in lost else ref_atoms
         rivals = [x for x in others if terms.symbols[x] & terms.symbols[atom]]
         fine = atom in lost or _is_extent(kernel, atom, sizes)
         by_block = block_only(kernel, atom, tiles)
-        if ref.effect.kind in ("atomic_cas", "atomic_rmw"):
-            # the index against a constant bounds no array: it picks the blocks that add
+        if ref.effect.kind in ("atomic_cas", "atomic_rmw") or atom in branches:
+            # the index against a constant bounds no array: it picks the blocks that add, or store
             by_block = by_block and any(terms.kind[symbol] == "arg" for symbol in terms.symbols[atom])
         by_block = by_block and not any(block_only(kernel, rival, tiles) for rival in rivals)
         if (fine and by_block) or (atom in added and unmasked and fine):
@@ -120,15 +121,25 @@ def tile_indices(terms: Terms, pair: EffectPair) -> frozenset[Term]:
 
 
 def block_only(kernel: Kernel, atom: Term, tiles: frozenset[Term] = frozenset()) -> bool:
-    """A condition on block indices and parameters, the same for all lanes and iterations.
+    """An upper bound of block indices by parameters, the same for all lanes and iterations.
 
+    A lower bound is no business of the launch: the first block is always there.
     ``tiles``: symbols that are indices of tiles, as block indices are.
     """
     terms = kernel.terms
     if terms.kind[atom] != "le":
         return False
-    kinds = {"block" if s in tiles else terms.kind[s] for s in terms.symbols[atom]}
-    return "block" in kinds and kinds <= {"block", "arg", "grid"}
+    blocks = {s for s in terms.symbols[atom] if s in tiles or terms.kind[s] == "block"}
+    kinds = {terms.kind[s] for s in terms.symbols[atom] - blocks}
+    return (
+        bool(blocks)
+        and kinds <= {"arg", "grid"}
+        and all(
+            factor > 0
+            for mono, factor in terms.items(terms.args[atom][0])
+            if any(blocks & terms.symbols[part] for part in mono)
+        )
+    )
 
 
 def _has_lane(kernel: Kernel, atom: Term) -> bool:
@@ -140,8 +151,12 @@ def _is_extent(kernel: Kernel, atom: Term, sizes: frozenset[Term]) -> bool:
     terms = kernel.terms
     if terms.kind[atom] != "le":
         return False
-    params = [m for m in terms.poly(terms.args[atom][0]) if any(terms.kind[a] == "arg" for a in m)]
-    return len(params) == 1 and len(params[0]) == 1 and params[0][0] in sizes
+    items = terms.items(terms.args[atom][0])
+    params = [(mono, factor) for mono, factor in items if any(terms.kind[part] == "arg" for part in mono)]
+    if len(params) != 1:
+        return False
+    ((mono, factor),) = params
+    return factor < 0 and len(mono) == 1 and mono[0] in sizes
 
 
 def _other_size(kernel: Kernel, guard: Term, atom: Term, sizes: frozenset[Term]) -> bool:

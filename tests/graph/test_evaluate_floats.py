@@ -365,3 +365,32 @@ def test_fast_accumulation() -> None:
 
     assert_found(half(""), half(" fast_acc"), "mma/fast-acc")
     assert_found(half(""), product(), "mma/operand-type", "conversion")
+
+
+SELECTED = [
+    # limit, predicate with the limit on the left, whether that is the larger of the two
+    ("0.0", "less_than", True),
+    ("-0.0", "less_than", False),
+    ("0.0", "less_than_or_equal", False),
+    ("-0.0", "less_than_or_equal", True),
+    ("1.5", "less_than", True),
+    ("1.5", "less_than_or_equal", True),
+    ("0x7FC00000", "less_than", False),
+]
+
+
+@pytest.mark.parametrize(("limit", "predicate", "equal"), SELECTED)
+def test_a_selection_of_what_is_larger_than_a_constant(limit: str, predicate: str, equal: bool) -> None:
+    """Equal for NaN, and for zeros where the spelling leaves the one that is larger, or smaller."""
+    c = f"%c = constant <f32: {limit}> : tile<128xf32>\n"
+
+    def chosen(op: str, order: str) -> tuple[str, str]:
+        choose = (
+            f"{c}%q = cmpf {predicate} ordered {order} : tile<128xf32> -> tile<128xi1>\n"
+            "%w = select %q, %v, %c : tile<128xi1>, tile<128xf32>"
+        )
+        return with_value(f"{c}%w = {op} %v, %c : tile<128xf32>"), with_value(choose)
+
+    zero = limit.lstrip("-") == "0.0"
+    for op, order, same in (("maxf", "%c, %v", equal), ("minf", "%v, %c", equal != zero)):
+        assert bool(found(*chosen(op, order))) != same

@@ -472,3 +472,24 @@ def test_a_comparison_that_is_settled_because_nothing_wraps_says_so(values: str,
 def test_division_by_zero_is_no_crash() -> None:
     lines = f"{splat('k', 0)}%r = divi %mv, %k signed rounding<negative_inf> : {V}"
     assert_equal(address(lines, "r"), address(lines, "r"))
+
+
+def test_a_sum_that_is_divided_is_taken_not_to_wrap_and_that_is_said() -> None:
+    """`(m + 127) / 128` is m / 128 rounded up, but for the largest numbers."""
+
+    def stored(quotient: str) -> str:
+        return kernel(
+            f"%i127 = constant <i32: 127> : tile<i32>\n{quotient}\n"
+            "%pq = offset %b, %q : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
+            "%number = constant <f32: 1.0> : tile<f32>\n"
+            "%s = store_ptr_tko weak %pq, %number token=%t : tile<ptr<f32>>, tile<f32> -> token"
+        )
+
+    spelled = stored(
+        "%more = addi %m, %i127 : tile<i32>\n%q = divi %more, %i128 signed rounding<negative_inf> : tile<i32>"
+    )
+    rounded = stored("%q = divi %m, %i128 signed rounding<positive_inf> : tile<i32>")
+    assert_equal(rounded, spelled)
+    line = "index arithmetic in i32 does not wrap before it is divided"
+    assert f"generated: {line}" in compared(rounded, spelled).assumptions
+    assert not [each for each in compared(rounded, rounded).assumptions if each.endswith(line)]

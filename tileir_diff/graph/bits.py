@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.graph.integers import fits, in_width, opaque, read_as_signed, sides, taken_to_fit
+from tileir_diff.graph.integers import (
+    fits,
+    in_width,
+    opaque,
+    read_as_signed,
+    say_what_is_divided,
+    sides,
+    taken_to_fit,
+)
 from tileir_diff.graph.values import element_bits, is_bool, operand
 
 if TYPE_CHECKING:
@@ -91,6 +99,7 @@ def shift(ev: Evaluator, op: TileOp) -> None:
                 ev.set(op, in_width(ev, terms.mul(lhs, factor), bits, op.get("overflow")))
                 return
         elif read_as_signed(terms, op, lhs):
+            say_what_is_divided(ev, op, lhs)
             ev.set(op, terms.floordiv(lhs, factor))
             return
     ev.set(op, opaque(ev, op, (lhs, rhs)))

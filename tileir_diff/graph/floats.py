@@ -89,6 +89,25 @@ def normalise(terms: Terms, attr: tuple[Any, ...], args: tuple[Term, ...]) -> Te
     return terms.node("f", (name, element, mods), args)
 
 
+def as_extreme(terms: Terms, cond: Term, on_true: Term, on_false: Term) -> Term | None:
+    """``c < x ? x : c`` as the larger of the two, with a constant c, and the like for the smaller one.
+
+    For NaN both give c; where c is a zero, the spelling decides which of the two zeros is meant.
+    """
+    limit = constant_of(terms, on_false)
+    if terms.kind[cond] != "fcmp" or limit is None or math.isnan(limit):
+        return None
+    (predicate,), (left, right) = terms.attr[cond], terms.args[cond]
+    if predicate not in ("less_than", "less_than_or_equal") or {left, right} != {on_true, on_false}:
+        return None
+    name = "maxf" if left == on_false else "minf"
+    # of two zeros neither is less, so one spelling gives c and the other one x; the sign of c must fit
+    wrong = -1.0 if (name == "maxf") == (predicate == "less_than") else 1.0
+    if limit == 0 and math.copysign(1.0, limit) == wrong:
+        return None
+    return normalise(terms, (name, terms.attr[on_false][0], ()), (on_true, on_false))
+
+
 def _negf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
     (x,) = args
     if _is(terms, x, "negf"):

@@ -223,12 +223,20 @@ def absi(ev: Evaluator, op: TileOp) -> None:
     ev.set(op, source if same else opaque(ev, op, (source,)))
 
 
+def say_what_is_divided(ev: Evaluator, op: TileOp, num: Term) -> None:
+    """A quotient of ``n + 127`` is that of ``n`` rounded up as long as nothing wraps."""
+    bits = element_bits(op.results[0])
+    if not ev.terms.exact and not fits(ev.terms, num, bits) and is_used(op):
+        ev.kernel.assume(f"index arithmetic in i{bits} does not wrap before it is divided")
+
+
 def divi(ev: Evaluator, op: TileOp) -> None:
     terms = ev.terms
     num, den = sides(ev, op)
     if is_bool(op.results[0]):
         ev.set(op, opaque(ev, op, (num, den)))
         return
+    say_what_is_divided(ev, op, num)
     _take_as_positive(ev, op, den)
     rounding = op.get("rounding")
     if not read_as_signed(terms, op, num, den):
@@ -248,6 +256,7 @@ def remi(ev: Evaluator, op: TileOp) -> None:
     if is_bool(op.results[0]):
         ev.set(op, opaque(ev, op, (num, den)))
         return
+    say_what_is_divided(ev, op, num)
     _take_as_positive(ev, op, den)
     if not read_as_signed(terms, op, num, den):
         ev.set(op, opaque(ev, op, (num, den)))

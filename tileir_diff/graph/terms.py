@@ -65,10 +65,13 @@ class Terms(Predicates):
             return self.disjunction((chosen, self.conjunction((self.negate(cond), on_false))))
         if self.kind[cond] == "not":
             return self.ite(self.args[cond][0], on_false, on_true, sort)
+        chosen = None
         if sort == "int":
-            arithmetic = self._as_arithmetic(cond, on_true, on_false)
-            if arithmetic is not None:
-                return arithmetic
+            chosen = self._as_arithmetic(cond, on_true, on_false)
+        elif sort == "data":
+            chosen = floats.as_extreme(self, cond, on_true, on_false)
+        if chosen is not None:
+            return chosen
         on_true = self.under(on_true, self.conjuncts(cond))
         on_false = self.under(on_false, self.conjuncts(self.negate(cond)))
         if on_true == on_false:

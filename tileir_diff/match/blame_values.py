@@ -12,7 +12,7 @@ from tileir_diff.match.blame_integers import integer_modes, integers, shared_con
 from tileir_diff.match.blame_loops import loops
 from tileir_diff.match.blame_masks import one_selection, predicates, selections
 from tileir_diff.match.blame_memory import memory
-from tileir_diff.match.sites import text
+from tileir_diff.match.sites import defining_op, text
 
 if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term
@@ -43,6 +43,12 @@ def explain(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: i
         return memory(blame, a, b, ref_op, gen_op)
     if ka == kb == "ite":
         return selections(blame, a, b, ref_op, gen_op, depth)
+    if {ka, kb} == {"ite", "f"}:
+        term, op = (a, ref_op) if ka == "f" else (b, gen_op)
+        chosen = _as_selection(blame, term, op)
+        if chosen is not None:
+            pair = (chosen, b) if term == a else (a, chosen)
+            return selections(blame, *pair, ref_op, gen_op, depth)
     if "ite" in (ka, kb):
         found = one_selection(blame, a, b, ref_user, gen_user, depth)
         if found is not None:
@@ -66,6 +72,19 @@ def explain(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: i
     if ka == kb != "f" and same_arity:
         return _same_kind(blame, a, b, ref_op, gen_op, depth)
     return other_kinds(blame, a, b, ref_user, gen_user, depth)
+
+
+def _as_selection(blame: Blame, term: Term, op: Op) -> Term | None:
+    """The larger or smaller of a number and a constant as the selection that it was written as."""
+    terms = blame.terms
+    test = None if op is None or op.short != "select" else defining_op(op.one("condition"))
+    if test is None or test.short != "cmpf" or terms.attr[term][0] not in ("maxf", "minf"):
+        return None
+    limit, value = sorted(terms.args[term], key=lambda arg: terms.kind[arg] != "fc")
+    strict = ("or_equal" in test.get("predicate")) == (test.get("ordering") == "unordered")
+    order = (limit, value) if terms.attr[term][0] == "maxf" else (value, limit)
+    less = terms.node("fcmp", ("less_than" if strict else "less_than_or_equal",), order)
+    return terms.node("ite", "data", (less, value, limit))
 
 
 def _same_kind(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:

@@ -394,3 +394,15 @@ def test_a_selection_of_what_is_larger_than_a_constant(limit: str, predicate: st
     zero = limit.lstrip("-") == "0.0"
     for op, order, same in (("maxf", "%c, %v", equal), ("minf", "%v, %c", equal != zero)):
         assert bool(found(*chosen(op, order))) != same
+
+
+def test_a_flag_as_a_number_is_one_or_nothing() -> None:
+    def stored(value: str) -> str:
+        store = f"%st = store_ptr_tko weak %pb, %w token=%t : tile<128xptr<f32>>, {T} -> token"
+        return kernel(f"{value}\n{store}")
+
+    number = stored(
+        f"%e = exti %in unsigned : tile<128xi1> -> tile<128xi32>\n%w = itof %e signed : tile<128xi32> -> {T}"
+    )
+    assert_equal(stored(f"%w = select %in, %one, %zero : tile<128xi1>, {T}"), number)
+    assert found(stored(f"%w = select %in, %zero, %one : tile<128xi1>, {T}"), number)

@@ -493,3 +493,15 @@ def test_a_sum_that_is_divided_is_taken_not_to_wrap_and_that_is_said() -> None:
     line = "index arithmetic in i32 does not wrap before it is divided"
     assert f"generated: {line}" in compared(rounded, spelled).assumptions
     assert not [each for each in compared(rounded, rounded).assumptions if each.endswith(line)]
+
+
+def test_all_but_zero_is_more_than_zero_without_a_sign() -> None:
+    def stored(test: str) -> str:
+        return kernel(
+            f"{LOAD}\n%key = bitcast %v : tile<128xf32> -> {V}\n{splat('none', 0)}{splat('single', 1)}"
+            f"%q = cmpi {test} : {MASK}\n%w = select %q, %one, %zero : tile<128xi1>, tile<128xf32>\n{STORE}"
+        )
+
+    assert_equal(stored("not_equal %key, %none, signed"), stored("greater_than %key, %none, unsigned"))
+    assert_equal(stored("equal %key, %none, signed"), stored("less_than %key, %single, unsigned"))
+    assert found(stored("not_equal %key, %none, signed"), stored("greater_than %key, %none, signed"))

@@ -374,6 +374,9 @@ _FLOAT_BITS = {name: sum(parts[:2]) + 1 for name, parts in FORMATS.items() if na
 
 def _itof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
     value = terms.value(args[0])
+    if value is None and terms.range(args[0]) == (0, 1) and element in FORMATS:
+        one, zero = (normalise(terms, ("itof", element, ()), (flag,)) for flag in (terms.one, terms.zero))
+        return terms.ite(terms.le0(terms.sub(terms.one, args[0])), one, zero, "data")
     if value is None or mods:
         return None
     bits = encode_integer(element, value)

@@ -379,7 +379,16 @@ def _compare_unsigned(terms: Terms, predicate: str, bits: int, lhs: Term, rhs: T
     if predicate.startswith("greater"):
         lhs, rhs = rhs, lhs
     if predicate.endswith("or_equal"):
-        return terms.negate(terms.node("ult", bits, (rhs, lhs)))
+        return terms.negate(_less(terms, bits, rhs, lhs))
+    return _less(terms, bits, lhs, rhs)
+
+
+def _less(terms: Terms, bits: int, lhs: Term, rhs: Term) -> Term:
+    """Unsigned "less than"; nothing is less than 0, and all but 0 is more."""
+    if lhs == terms.zero:
+        return terms.negate(terms.eq0(rhs))
+    if rhs in (terms.zero, terms.one):
+        return terms.false if rhs == terms.zero else terms.eq0(lhs)
     return terms.node("ult", bits, (lhs, rhs))
 
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from tileir_diff.classify.model import NO, NOT_RUN, OPEN, YES, Inputs, Step, step
-from tileir_diff.errors import InputError
+from tileir_diff.ingest.text import read_bytes
 
 if TYPE_CHECKING:
     from tileir_diff.report.result import Result
@@ -51,11 +51,7 @@ def cubin(inputs: Inputs, result: Result) -> Step:
     from tileir_diff.bytecode import assemble
     from tileir_diff.lowering.cubin import read_cubin
 
-    try:
-        with open(inputs.cubin, "rb") as file:
-            kernels = read_cubin(file.read(), inputs.cubin)
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", inputs.cubin) from None
+    kernels = read_cubin(read_bytes(inputs.cubin), inputs.cubin)
     names = [pair.generated.removeprefix("@") for pair in result.pairs if pair.generated is not None]
     absent = [name for name in names if name not in kernels]
     if absent:

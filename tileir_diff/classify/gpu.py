@@ -6,6 +6,7 @@ import json
 from typing import Any, Final, NamedTuple, cast
 
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.text import read_text
 
 SCHEMA: Final = "tileir-gpu-result/1"
 RUNS: Final = ("direct", "host", "O0", "O3")
@@ -34,10 +35,7 @@ class GpuResult(NamedTuple):
 def read(path: str) -> GpuResult:
     """Raises InputError for a file that is none."""
     try:
-        with open(path, encoding="utf-8") as file:
-            found: object = json.load(file)
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path) from None
+        found: object = json.loads(read_text(path))
     except ValueError as error:
         raise InputError(f"not JSON: {error}", path) from None
     data = cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -22,6 +22,7 @@ from tileir_diff.classify.model import (
 )
 from tileir_diff.equivalence.symbolic.answer import SAYS_PROVEN, SAYS_REFUTED
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.text import read_text
 from tileir_diff.verdict import BLOCKED
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def classify(inputs: Inputs) -> Classification:
     from tileir_diff.api import run
 
     result_gpu = gpu.read(inputs.gpu_result) if inputs.gpu_result is not None else None
-    text = source.read(inputs.source) if inputs.source is not None else None
+    text = read_text(inputs.source) if inputs.source is not None else None
     steps: list[Step] = []
     try:
         result = run(inputs.reference, inputs.generated, inputs.options)

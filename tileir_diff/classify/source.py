@@ -8,8 +8,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from tileir_diff.errors import InputError
-
 if TYPE_CHECKING:
     from tileir_diff.report.result import FindingRecord, Result
 
@@ -46,17 +44,6 @@ def catalogue() -> tuple[Bug, ...]:
     with open(os.path.join(os.path.dirname(__file__), "frontend_bugs.toml"), "rb") as file:
         entries = cast("list[dict[str, str | bool]]", tomllib.load(file)["bug"])
     return tuple(Bug(**entry) for entry in entries)  # pyright: ignore[reportArgumentType]
-
-
-def read(path: str) -> str:
-    """The source. Raises InputError."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path) from None
-    except UnicodeDecodeError:
-        raise InputError("cannot read: not UTF-8 text", path) from None
 
 
 def asked(source: str, finding: FindingRecord, result: Result) -> Asked | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
-from tileir_diff.cli.diff import DEBUG, comparison_options, options_of
-from tileir_diff.cli.output import PATH, complain, emit
+from tileir_diff.cli.diff import comparison_options, options_of
+from tileir_diff.cli.guard import guarded
+from tileir_diff.cli.output import PATH, emit
 from tileir_diff.errors import InputError
 
 
@@ -33,18 +33,9 @@ def classify(ctx: click.Context, reference: str, generated: str, **given: Any) -
     from tileir_diff.classify.text import render_json, render_text
 
     view = {name: given.pop(name) for name in ("source", "gpu_result", "cubin", "arch", "format_", "output")}
-    try:
+    with guarded(generated):
         made = _classify(reference, generated, view, given)
         emit(render_json(made) if view["format_"] == "json" else render_text(made), view["output"])
-    except InputError as error:
-        complain(error)
-        ctx.exit(2)
-    except Exception as error:
-        if os.environ.get(DEBUG):
-            raise
-        text = f"internal error, {type(error).__name__}: {error}; set {DEBUG}=1 for where, and report it"
-        complain(InputError(" ".join(text.split()), generated))
-        ctx.exit(2)
     ctx.exit(0 if made.cause == "equivalent" else 1)
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import click
 
 from tileir_diff.cli import completion
+from tileir_diff.cli.guard import internal
 from tileir_diff.cli.output import PATH, STDIN, complain, emit
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
     from tileir_diff.api import Options
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "markdown")
 LEVELS = ("hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
 EXIT_STYLES = ("diff", "tilegym")
-DEBUG = "TILEIR_DIFF_DEBUG"
-"""Environment variable: internal errors show their traceback."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -262,13 +262,7 @@ def _pairs(path: str) -> list[_Pair]:
     """The pairs of a list. Raises InputError with the line that is wrong, and where there is no pair."""
     name = _shown(path)
     try:
-        if path == "-":
-            lines = sys.stdin.read().splitlines()
-        else:
-            with open(path, encoding="utf-8") as file:
-                lines = file.read().splitlines()
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", name) from None
+        lines = (sys.stdin.read() if path == "-" else read_text(path)).splitlines()
     except UnicodeDecodeError:
         raise InputError("cannot read: not UTF-8 text", name) from None
     pairs = [
@@ -316,11 +310,7 @@ def _run(reference: str, generated: str, given: dict[str, Any], *, loud: bool = 
     except InputError as error:
         found = error
     except Exception as error:
-        # A fault of ours must not look like a verdict, nor bury the user in a traceback.
-        if os.environ.get(DEBUG):
-            raise
-        text = f"internal error, {type(error).__name__}: {error}; set {DEBUG}=1 for where, and report it"
-        found = InputError(" ".join(text.split()), generated)
+        found = internal(error, generated)
     if loud:
         complain(found)
     return blocked_result(Dump(_shown(reference)), Dump(_shown(generated)), found, versions())

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tileir_diff.cli.diff import DEBUG
-from tileir_diff.cli.output import PATH, complain, emit
+from tileir_diff.cli.guard import guarded
+from tileir_diff.cli.output import PATH, emit
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,19 +42,9 @@ def reduce(ctx: click.Context, file: str, **options: Any) -> None:
     """
     if (options["command"] is None) == (options["crash"] is None):
         raise click.UsageError("give one of --while COMMAND and --crash ARCH", ctx)
-    try:
-        ctx.exit(_reduce(file, **options))
-    except InputError as error:
-        complain(error)
-        ctx.exit(2)
-    except (click.exceptions.Exit, click.ClickException):
-        raise
-    except Exception as error:
-        if os.environ.get(DEBUG):
-            raise
-        text = f"internal error, {type(error).__name__}: {error}; set {DEBUG}=1 for where, and report it"
-        complain(InputError(" ".join(text.split()), file))
-        ctx.exit(2)
+    with guarded(file):
+        status = _reduce(file, **options)
+    ctx.exit(status)
 
 
 def _reduce(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tileir_diff.cli.diff import DEBUG
-from tileir_diff.cli.output import PATH, complain, emit
+from tileir_diff.cli.guard import guarded
+from tileir_diff.cli.output import PATH, emit
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,18 +42,9 @@ def run(ctx: click.Context, dump: str, format_: str, **options: Any) -> None:
     Exit status: 0 nothing went wrong, 1 something did (promises, bounds, races, undetermined values, ...),
     2 an input cannot be read.
     """
-    try:
+    with guarded(dump):
         result, written = _run(dump, **options)
         emit(_report(result, dump, written, format_), None)
-    except InputError as error:
-        complain(error)
-        ctx.exit(2)
-    except Exception as error:
-        if os.environ.get(DEBUG):
-            raise
-        text = f"internal error, {type(error).__name__}: {error}; set {DEBUG}=1 for where, and report it"
-        complain(InputError(" ".join(text.split()), dump))
-        ctx.exit(2)
     ctx.exit(1 if result.errors or not result.complete else 0)
 
 

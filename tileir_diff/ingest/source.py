@@ -9,6 +9,7 @@ from typing import Final
 
 from tileir_diff.errors import InputError
 from tileir_diff.ingest.formats import detect_format
+from tileir_diff.ingest.text import read_bytes
 
 MAGIC: Final = b"\x7fTileIR\x00"
 ELF_MACHINE: Final = 18
@@ -57,15 +58,12 @@ def read_source(path: str | os.PathLike[str]) -> SourceFile:
 
 
 def _read(name: str) -> bytes:
+    if name != STDIN:
+        return read_bytes(name)
     try:
-        if name == STDIN:
-            return sys.stdin.buffer.read()
-        with open(name, "rb") as file:
-            return file.read()
+        return sys.stdin.buffer.read()
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", name) from None
-    except ValueError:
-        raise InputError("cannot read: not a path", repr(name)) from None
 
 
 def _decode(data: bytes, shown: str) -> str:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -251,7 +252,7 @@ def _list(data: object, what: str, path: str) -> list[object]:
 def _read_json(path: str, *, or_toml: bool = False) -> object:
     import json  # only needed with a file
 
-    text = _read(path)
+    text = read_text(path)
     try:
         return cast("object", json.loads(text))
     except json.JSONDecodeError as error:
@@ -266,16 +267,6 @@ def _read_toml(path: str) -> object:
     import tomllib  # only needed with a file
 
     try:
-        return tomllib.loads(_read(path))
+        return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"not TOML: {error}", path) from None
-
-
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path) from None
-    except UnicodeDecodeError:
-        raise InputError("cannot read: not UTF-8 text", path) from None

@@ -20,6 +20,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,13 +72,7 @@ def find_config(start: str) -> Config:
 
 def read_config(path: str) -> Config:
     """Reads one settings file. Raises InputError for what is not as above."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path) from None
-    except UnicodeDecodeError:
-        raise InputError("cannot read: not UTF-8 text", path) from None
+    text = read_text(path)
     is_project = os.path.basename(path) == PROJECT
     if is_project and not re.search(r"^\[tool\]|\btool\b.*tileir-diff", text, re.MULTILINE):
         return Config()  # most projects: spares the import below

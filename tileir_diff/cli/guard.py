@@ -1,0 +1,43 @@
+"""What keeps bad input and faults of our own from ending as a traceback."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from tileir_diff.cli.output import complain
+from tileir_diff.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+DEBUG = "TILEIR_DIFF_DEBUG"
+"""Environment variable: internal errors show their traceback."""
+
+
+@contextmanager
+def guarded(path: str) -> Generator[None]:
+    """One message to standard error and exit status 2, for bad input and for a fault of ours on this file."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit):
+        raise
+    except InputError as error:
+        found = error
+    except Exception as error:
+        found = internal(error, path)
+    else:
+        return
+    complain(found)
+    raise SystemExit(2)
+
+
+def internal(error: Exception, path: str) -> InputError:
+    """A fault of ours as an error: neither a verdict nor a traceback. Raises it as it is where DEBUG asks."""
+    if os.environ.get(DEBUG):
+        raise error
+    text = f"internal error, {type(error).__name__}: {error}; set {DEBUG}=1 for where, and report it"
+    return InputError(" ".join(text.split()), path)

@@ -63,7 +63,8 @@ def examine(
         return settled, None, comparison.differences
     entries = modules[0].entries[0], modules[1].entries[0]
     paths = "reference", "generated"
-    outcome, _ = run_pair(modules, entries, names[0], paths, comparison.differences, options, how)
+    conditions = bool(comparison.obligations)
+    outcome, _ = run_pair(modules, entries, names[0], paths, comparison.differences, options, how, conditions)
     return settled, outcome, comparison.differences
 
 

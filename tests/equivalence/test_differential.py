@@ -237,6 +237,25 @@ def test_a_launch_that_only_the_reference_excludes_is_none() -> None:
     assert outcome(report) in ("settled", "equal")
 
 
+def test_the_number_of_blocks_is_given_to_the_side_that_has_it_as_a_parameter() -> None:
+    stride = """entry @k(%x: tile<ptr<f32>>, %n: tile<i32>{parameter}) {{
+  %b, %b1, %b2 = get_tile_block_id : tile<i32>{blocks}
+  for %i in (%b to %n, step %g) : tile<i32> {{
+    %p = offset %x, %i : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+    %v, %t = load_ptr_tko weak %p : tile<ptr<f32>> -> tile<f32>, token
+    %w = {op} %v, %v : tile<f32>
+    %s = store_ptr_tko weak %p, %w token=%t : tile<ptr<f32>>, tile<f32> -> token
+  }}
+  return
+}}"""
+    blocks = "\n  %g, %g1, %g2 = get_num_tile_blocks : tile<i32>"
+    one = parse_text(stride.format(parameter="", blocks=blocks, op="mulf"), "ref")
+    for op, expected in (("mulf", "equal"), ("addf", "different")):
+        other = parse_text(stride.format(parameter=", %g: tile<i32>", blocks="", op=op), "gen")
+        report = diff(one, other, execute=Execution(runs=4))
+        assert outcome(report) == expected, report.semantics[0].detail
+
+
 def test_a_faithful_port_is_equal_with_made_up_sizes() -> None:
     home = FIXTURES / "kernels" / "transpose"
     report = diff(home / "py.mlir", home / "rs.mlir", execute=Execution(runs=6))

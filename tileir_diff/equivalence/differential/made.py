@@ -87,20 +87,30 @@ class Need(NamedTuple):
         return number if number <= upper else upper // divisor * divisor
 
 
-def made_plans(pair: Pair, options: CompareOptions, alone: frozenset[TileOp] = frozenset()) -> list[Plan]:
+class Doubts(NamedTuple):
+    """What the comparison leaves open, and a launch may show.
+
+    `promises`: the generated side alone makes them. `bounds`: whether the sides may reach different memory;
+    if not, the report says that the host must keep the generated side within its arrays.
+    """
+
+    promises: frozenset[TileOp] = frozenset()
+    bounds: bool = True
+
+
+def made_plans(pair: Pair, options: CompareOptions, doubts: Doubts) -> list[Plan]:
     """Up to `ENOUGH` launches of different sizes. Raises CannotMakeError.
 
-    `alone`: promises that the generated side alone makes. If there are any, another launch is sought which
-    breaks them and keeps all others.
+    Where promises are in doubt, another launch is sought which breaks them and keeps all others.
     """
     entries = pair.sides[0].entry, pair.sides[1].entry
     attempt = search(Terms(options.disabled_equivalences), *entries, options)
-    maker = _Maker(pair, attempt, options)
+    maker = _Maker(pair, attempt, options, doubts._replace(promises=frozenset()))
     plans = _found(maker, ENOUGH)
     pair.smaller = maker.smaller
-    if alone:
+    if doubts.promises:
         with contextlib.suppress(CannotMakeError):
-            plans += [each for each in _found(_Maker(pair, attempt, options, alone), 1) if each not in plans]
+            plans += [each for each in _found(_Maker(pair, attempt, options, doubts), 1) if each not in plans]
     return plans
 
 
@@ -127,14 +137,13 @@ def _found(maker: _Maker, enough: int) -> list[Plan]:
 
 
 class _Maker:
-    def __init__(
-        self, pair: Pair, attempt: Attempt, options: CompareOptions, alone: frozenset[TileOp] = frozenset()
-    ) -> None:
-        self.pair, self.attempt, self.alone = pair, attempt, alone
+    def __init__(self, pair: Pair, attempt: Attempt, options: CompareOptions, doubts: Doubts) -> None:
+        self.pair, self.attempt, self.doubts = pair, attempt, doubts
         self.terms = attempt.reference.terms
         self.binding = attempt.binding
         launch = options.launch
-        self.grid = (None, None, None) if launch is None else launch.reference.grid
+        given = (None, None, None) if launch is None else launch.reference.grid
+        self.grid = [size or self.binding.grid.get(axis) for axis, size in enumerate(given)]
         self.parameters = list(pair.sides[0].entry.regions[0].block.args)
         self.roles = arguments.roles(attempt.reference)
         self.pointers = [at for at, each in enumerate(self.parameters) if pointee(each) is not None]
@@ -153,8 +162,8 @@ class _Maker:
             if partner is None:
                 continue
             own = _promises(parameter)
-            kept = needs[partner].kept.both(_all(each for each in own if each not in self.alone))
-            broken = [each for each in own if each in self.alone]
+            kept = needs[partner].kept.both(_all(each for each in own if each not in self.doubts.promises))
+            broken = [each for each in own if each in self.doubts.promises]
             needs[partner] = Need(kept, _all(broken) if broken else None)
         return needs
 
@@ -172,6 +181,8 @@ class _Maker:
             (1, 1, 1),
             (small + 5, small + 5, small + 5),
         ]
+        for size in self._constants():
+            triples[2:2] = [(small, size, large), (small, small + 5, size)]
         for lead, middle, last in triples:
             yield {
                 (base, dim): self._from_the_end(dim, rank, lead, middle, last)
@@ -187,8 +198,14 @@ class _Maker:
                     for base, shape in zip(flat, pairs, strict=True)
                     for dim, size in enumerate(shape)
                 }
-        for size in (large, small):
+        for size in (*self._constants(), large, small):
             yield {(base, dim): size for base, rank in self.ranks.items() for dim in range(rank)}
+
+    def _constants(self) -> list[int]:
+        """Sizes that one side has as constants and the other one as parameters."""
+        bounds = [*self.binding.reference, *self.binding.generated]
+        numbers = {None if bound is None else self.terms.value(bound) for bound in bounds}
+        return sorted(each for each in numbers if each is not None and 1 < each < MOST_ELEMENTS)
 
     @staticmethod
     def _from_the_end(dim: int, rank: int, lead: int, middle: int, last: int) -> int:
@@ -229,7 +246,11 @@ class _Maker:
         whole = grid[0], grid[1], grid[2]
         first = Plan(tuple(arrays), tuple(slots), (), (whole, whole))
         generated = self._generated(first, values)
-        plan = first._replace(arrays=tuple(generated[1]), generated=tuple(generated[0]))
+        plan = first._replace(
+            arrays=tuple(generated[1]), generated=tuple(generated[0]), sized=tuple(self._sized())
+        )
+        for axis in range(3):
+            plan = plan.with_blocks(axis, whole[axis])
         missing += range(len(arrays), len(plan.arrays))
         # Arrays of unknown size are as large as what is reached once the grid is known; it needs them first.
         plan = self._with_grid(plan, missing)
@@ -292,6 +313,14 @@ class _Maker:
         sizes = [int(values[other]) for other, (_, word, _) in self.roles.items() if word == "shape"]
         return self.needs[at].fit(max(sizes, default=USUAL))
 
+    def _sized(self) -> Iterator[tuple[int, int, int]]:
+        """Parameters that stand for the size of the grid: side, parameter, axis."""
+        for side, bounds in enumerate((self.binding.reference, self.binding.generated)):
+            for at, bound in enumerate(bounds):
+                leaf = None if bound is None else self.terms.single(bound)
+                if leaf is not None and self.terms.kind[leaf] == "grid":
+                    yield side, at, self.terms.attr[leaf][0]
+
     def _number(
         self, term: Term, values: Sequence[int | float], of_parameters: bool = False
     ) -> int | float | None:
@@ -333,6 +362,7 @@ class _Maker:
         slots: list[Slot] = []
         arrays = list(plan.arrays)
         used = arguments.used_parameters(self.attempt.generated)
+        sized = {at for side, at, _ in self._sized() if side == 1}
         for at, parameter in enumerate(self.pair.sides[1].entry.regions[0].block.args):
             element, partner = pointee(parameter), self.binding.partner.get(at)
             if element is not None:
@@ -346,7 +376,7 @@ class _Maker:
             number = None if bound is None else self._number(bound, values, True)
             if number is None and partner is not None:
                 number = values[partner]
-            if number is None and at in used:
+            if number is None and at not in sized and (at in used or _is_counted_with(parameter)):
                 raise CannotMakeError(f"nothing says what the generated side's %{parameter.name_hint} is")
             slots.append(0 if number is None else number)
         return slots, arrays
@@ -377,10 +407,15 @@ class _Maker:
         contents = self._contents(plan)
         for side in sides:
             errors = side.run(plan, contents, self.pair.limits(RUNS_SHARE)).errors
-            wrong = ERRORS if side.number == 0 else () if self.alone else ("assume/",)
+            wrong = ERRORS if side.number == 0 else self._excluded()
             if any(rule.startswith(wrong) for rule in errors):
                 return None
         return plan
+
+    def _excluded(self) -> tuple[str, ...]:
+        """What must not happen on the generated side."""
+        promises = () if self.doubts.promises else ("assume/",)
+        return promises if self.doubts.bounds else (*promises, "bounds/", "undetermined/")
 
     def _counts(self, plan: Plan) -> list[int]:
         """How many blocks a dimension may take: tiles of each size, rows, and their products."""
@@ -407,6 +442,15 @@ class _Maker:
             int((before.view(torch.uint8) != after.view(torch.uint8)).sum())
             for before, after in zip(contents, ran.arrays, strict=True)
         )
+
+
+def _is_counted_with(parameter: Any) -> bool:
+    """Whether a parameter is a bound or the step of a loop, so that 0 for it would mean something."""
+    return any(
+        (use.operation.short == "for" and use.index < 3)
+        or (use.operation.short == "assume" and _is_counted_with(use.operation.results[0]))
+        for use in parameter.uses
+    )
 
 
 def _uses_axis(sides: Sequence[Any], axis: int) -> bool:

@@ -6,9 +6,10 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from tileir_diff.equivalence.differential.effects import matters, with_difference, with_equal_runs
+from tileir_diff.equivalence.differential.effects import BY_RULE, matters, with_difference, with_equal_runs
 from tileir_diff.equivalence.differential.execute import Pair, with_misaligned
 from tileir_diff.equivalence.differential.launches import GIVEN, CannotMakeError, from_launch
+from tileir_diff.equivalence.differential.made import Doubts, made_plans
 from tileir_diff.equivalence.differential.plan import Pointer
 from tileir_diff.equivalence.differential.sides import Side
 from tileir_diff.equivalence.files import write_array
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 Modules = tuple["ModuleOp", "ModuleOp"]
 Entries = tuple["TileOp", "TileOp"]
+REACH = frozenset(BY_RULE["bounds"][1]) | frozenset(BY_RULE["undetermined"][1])
+"""Families of findings by which the sides reach different memory."""
 
 
 def execute(
@@ -41,7 +44,8 @@ def execute(
             comparison.semantics.append(Semantics(ref_name, gen_name, "settled", detail, 0, how.seed))
             continue
         names = ref_name, gen_name
-        outcome, changed = run_pair(modules, entries, names, paths, own, options, how)
+        conditions = bool(comparison.obligations)
+        outcome, changed = run_pair(modules, entries, names, paths, own, options, how, conditions)
         comparison.semantics.append(outcome)
         _exchange(comparison.differences, own, changed)
 
@@ -61,12 +65,13 @@ def run_pair(
     differences: list[Difference],
     options: CompareOptions,
     how: Execution,
+    conditions: bool = False,
 ) -> tuple[Semantics, list[Difference]]:
-    """What running one pair gave, and its findings with it."""
+    """What running one pair gave, and its findings with it. `conditions`: as `doubts` takes it."""
     sides = Side(0, modules[0], entries[0]), Side(1, modules[1], entries[1])
     pair = Pair(*sides, seed=how.seed, seconds=how.budget, small=how.small)
     try:
-        plans = make_plans(pair, options, promised_alone(differences))
+        plans = make_plans(pair, options, doubts(differences, conditions))
         if any(each.rule.startswith("divisibility/") and matters(each) for each in differences):
             plans = with_misaligned(pair, plans)
         tested = pair.test(plans, how.runs)
@@ -88,17 +93,19 @@ def run_pair(
     return outcome, with_equal_runs(differences, tested, text)
 
 
-def promised_alone(differences: list[Difference]) -> frozenset[TileOp]:
-    """Promises that the generated side alone makes, where that matters."""
-    return frozenset(
-        each.generated.op
-        for each in differences
-        if each.rule in ("divisibility/stronger", "bounds/stronger") and each.generated and matters(each)
+def doubts(differences: list[Difference], conditions: bool) -> Doubts:
+    """What a launch may show. `conditions`: there are some that the host must keep."""
+    open_ = [each for each in differences if matters(each)]
+    promises = [each for each in open_ if each.rule in ("divisibility/stronger", "bounds/stronger")]
+    families = {each.rule.partition("/")[0] for each in open_}
+    return Doubts(
+        frozenset(each.generated.op for each in promises if each.generated),
+        not conditions or bool(families & REACH),
     )
 
 
-def make_plans(pair: Pair, options: CompareOptions, alone: frozenset[TileOp] = frozenset()) -> list[Plan]:
-    """The launches to run; `alone` as `made_plans` takes it. Raises CannotMakeError and TimeUp."""
+def make_plans(pair: Pair, options: CompareOptions, doubts: Doubts) -> list[Plan]:
+    """The launches to run. Raises CannotMakeError and TimeUp."""
     launch = options.launch
     entries = pair.sides[0].entry, pair.sides[1].entry
     if launch is not None and applies(launch, *entries):
@@ -108,9 +115,7 @@ def make_plans(pair: Pair, options: CompareOptions, alone: frozenset[TileOp] = f
         options = options._replace(launch=launch)
     elif launch is not None:
         options = options._replace(launch=None)
-    from tileir_diff.equivalence.differential.made import made_plans
-
-    return made_plans(pair, options, alone)
+    return made_plans(pair, options, doubts)
 
 
 # ---- words

@@ -39,16 +39,26 @@ class Plan(NamedTuple):
     fixed: bool = False
     what: str = ""
     """How it was made, in words: "sizes 37 x 64"."""
+    sized: tuple[tuple[int, int, int], ...] = ()
+    """Parameters that are given the number of blocks: side, parameter, axis."""
 
     def with_blocks(self, axis: int, count: int) -> Plan:
-        """With so many blocks along an axis, on both sides."""
+        """With so many blocks along an axis, on both sides, also in the parameters that are given it."""
 
         def one(grid: Grid) -> Grid:
             sizes = list(grid)
             sizes[axis] = count
             return sizes[0], sizes[1], sizes[2]
 
-        return self._replace(grids=(one(self.grids[0]), one(self.grids[1])))
+        slots = list(self.reference), list(self.generated)
+        for side, parameter, along in self.sized:
+            if along == axis:
+                slots[side][parameter] = count
+        return self._replace(
+            grids=(one(self.grids[0]), one(self.grids[1])),
+            reference=tuple(slots[0]),
+            generated=tuple(slots[1]),
+        )
 
     def slots(self, side: int) -> tuple[Slot, ...]:
         return self.generated if side else self.reference

@@ -13,10 +13,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.equivalence.support import kernel
+from tests.equivalence.test_control import LOCK
 from tileir_diff import diff
 from tileir_diff.cli.app import app
 from tileir_diff.dialect import parse_text
 from tileir_diff.equivalence.differential.pairs import run_pair
+from tileir_diff.equivalence.differential.plan import Array
+from tileir_diff.equivalence.differential.values import WILD, recipes
 from tileir_diff.match.launch import parse_launch
 from tileir_diff.match.model import CompareOptions, Execution, Semantics
 from tileir_diff.report.model import Report
@@ -197,6 +200,32 @@ def test_what_the_time_did_not_suffice_for_is_told(tmp_path: Path) -> None:
     ran = executed(text, text, tmp_path, budget=0.02, runs=1000)
     assert "time was up" in ran.detail
     assert ran.outcome == "not-run" or f"{1000 - ran.runs} of 1000 inputs were not run" in ran.detail
+
+
+def test_a_lock_is_open_at_first_and_one_that_orders_nothing_is_shown(tmp_path: Path) -> None:
+    launch = tmp_path / "launch.json"
+    side = {"grid": [4], "args": [{"ptr": "p"}, {"ptr": "l"}]}
+    launch.write_text(json.dumps({"reference": side, "generated": side}))
+    for other, expected in ((LOCK, "equal"), (LOCK.replace("acquire", "relaxed"), "different")):
+        modules = parse_text(LOCK, "ref"), parse_text(other, "gen")
+        entries = modules[0].entries[0], modules[1].entries[0]
+        options = CompareOptions(launch=parse_launch([str(launch)]))
+        ran, _ = run_pair(modules, entries, ("k", "k"), ("r", "g"), [], options, Execution(runs=3))
+        assert ran.outcome == expected, ran.detail
+
+
+@pytest.mark.parametrize("promised", ["", " overflow<no_signed_wrap>"])
+def test_integers_out_of_range_show_no_broken_promise(promised: str, tmp_path: Path) -> None:
+    """Nothing says that they are ever passed; what is stored must be the same all the same."""
+    text = unary("%y = addi %x, %x{flag} : {t}", "i32")
+    ran = executed(text.replace("{flag}", ""), text.replace("{flag}", promised), tmp_path)
+    assert ran.outcome == "equal", ran.detail
+
+
+def test_integers_out_of_range_are_tried_in_one_array_alone() -> None:
+    arrays = [Array("a", "i32", 4), Array("b", "f32", 4), Array("c", "i64", 4)]
+    kinds = {each.kinds for each in recipes(arrays, 0)}
+    assert {(WILD, "ordinary", "ordinary"), ("ordinary", "ordinary", WILD)} <= kinds
 
 
 def test_without_a_launch_one_is_made_up() -> None:

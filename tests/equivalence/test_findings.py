@@ -150,6 +150,19 @@ def test_undetermined_branches_and_addresses() -> None:
     assert rules(found(MASKED + away, n=3)) == ["undetermined/address"]
 
 
+def test_an_undetermined_tile_is_stored_at_an_undetermined_index() -> None:
+    view = "partition_view<tile=(4), tensor_view<?xi32, strides=[1]>>"
+    store = f"""%part = extract %v[%c0] : tile<4xi32> -> tile<1xi32>
+  %one = reshape %part : tile<1xi32> -> tile<i32>
+  %own = addi %one, %x : tile<i32>
+  %n8 = constant <i32: 8> : tile<i32>
+  %w = make_tensor_view %q, shape = [%n8], strides = [1] : tile<i32> -> tensor_view<?xi32, strides=[1]>
+  %b = make_partition_view %w : {view}
+  %st = store_view_tko weak %v, %b[%own] : tile<4xi32>, {view}, tile<i32> -> token
+"""
+    assert "undetermined/address" in rules(found(MASKED + store, n=0, blocks=3))
+
+
 def test_memory_that_nobody_wrote() -> None:
     from tileir_diff.equivalence.interpret import Empty
 

@@ -180,6 +180,7 @@ def _update(
         m.log.add("order/atomic", op)
     if rounds > MANY and sums is not None:
         _add_up(memory, name, index, sums.reshape(-1)[chosen])
+        m.memory.changes += 1
         return
     by_rank = torch.argsort(rank, stable=True)
     counts = torch.bincount(rank)
@@ -191,7 +192,9 @@ def _update(
         at = index[lanes]
         before = from_memory(memory[at], name)
         flat_old[chosen[lanes]] = before
-        memory[at] = to_memory(update(before, chosen[lanes]), name)
+        after = to_memory(update(before, chosen[lanes]), name)
+        m.memory.changes += not torch.equal(memory[at], after)
+        memory[at] = after
 
 
 def _add_up(memory: Tensor, name: str, index: Tensor, values: Tensor) -> None:

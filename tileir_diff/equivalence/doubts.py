@@ -27,12 +27,13 @@ OWN: Final = frozenset({
 
 def spread(m: Machine, op: TileOp) -> None:
     """Marks the lanes of an op's results that depend on undetermined lanes of its operands."""
-    if op.short in OWN or not op.results:
+    results = [index for index, result in enumerate(op.results) if isinstance(result.type, Tile)]
+    if op.short in OWN or not results:
         return
     masks = [m.frame.doubt(operand) for operand in op.operands]
     if op.regions and _captures_doubt(m, op):
         everything = torch.ones((1,) * (1 + len(shape(op.results[0]))), dtype=torch.bool)
-        for index in range(len(op.results)):
+        for index in results:
             m.set_doubt(op, everything, index)
         return
     if all(mask is None for mask in masks):
@@ -40,10 +41,9 @@ def spread(m: Machine, op: TileOp) -> None:
     found = SPREAD.get(op.short, _any)(m, op, masks)
     if found is None:
         return
-    for index, result in enumerate(op.results):
-        if isinstance(result.type, Tile):
-            own = m.frame.unknown.get(result)
-            m.set_doubt(op, found if own is None else found | own, index)
+    for index in results:
+        own = m.frame.unknown.get(op.results[index])
+        m.set_doubt(op, found if own is None else found | own, index)
 
 
 def _captures_doubt(m: Machine, op: TileOp) -> bool:

@@ -212,7 +212,10 @@ class _Launch:
         self.memory.known = machine.happened.known
         try:
             if not turns.run(
-                self.count, lambda block: self._blocks(machine, block, 1), lambda: self._advance(1)
+                self.count,
+                lambda block: self._blocks(machine, block, 1),
+                lambda: self._advance(1),
+                lambda: self.memory.changes,
             ):
                 waiting = next(iter(polling(self.entry)), None)
                 self.memory.log.add("order/stuck", waiting)

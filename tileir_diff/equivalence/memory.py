@@ -119,6 +119,8 @@ class Memory:
         self.track = False
         self.known: Callable[[int], Tensor] | None = None
         self.reach: dict[str, int] | None = None
+        self.changes = 0
+        """Writes so far, but for atomics that leave what was there."""
 
     def add(self, name: str, data: Tensor, *, constant: bool = False) -> Buffer:
         """A buffer of these bytes, which stay the caller's."""
@@ -276,6 +278,7 @@ class Memory:
             self.log.lanes("memory/constant", op, bad, frame.blocks, None, f"{buffer.name} is constant")
             return
         buffer.save()
+        self.changes += not atomic
         values = values.expand(access.place.shape)
         target = buffer.elements(size)
         clash = None if self.alone else self._watch(op, frame, access, size, "atomic" if atomic else "write")

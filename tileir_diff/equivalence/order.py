@@ -22,6 +22,8 @@ PATIENCE: Final = 8
 """Polls of one block before it hands its turn on."""
 ROUNDS: Final = 200
 """Rounds in which nobody finishes before the blocks count as stuck."""
+QUIET: Final = 16
+"""Rounds in which nobody finishes and no memory changes before they do: what they wait for never comes."""
 MOST_WAITING: Final = 512
 """Blocks that wait at once; threads are not free."""
 
@@ -76,10 +78,16 @@ class Turns:
     def __init__(self) -> None:
         self._current: _Task | None = None
 
-    def run(self, count: int, body: Callable[[int], None], finished: Callable[[], None]) -> bool:
-        """Runs all blocks; False if some are stuck."""
+    def run(
+        self,
+        count: int,
+        body: Callable[[int], None],
+        finished: Callable[[], None],
+        changes: Callable[[], int],
+    ) -> bool:
+        """Runs all blocks; False if some are stuck. `changes`: how often memory has changed so far."""
         waiting: deque[_Task] = deque()
-        begun, idle = 0, 0
+        begun, idle, quiet = 0, 0, 0
         try:
             while begun < count or waiting:
                 if begun < count and len(waiting) < MOST_WAITING:
@@ -91,13 +99,15 @@ class Turns:
                     idle += 1
                 self._current = task
                 task.polls = 0
+                before = changes()
                 task.resume()
                 if task.done:
-                    idle = 0
+                    idle = quiet = 0
                     finished()
                     continue
                 waiting.append(task)
-                if idle > ROUNDS * len(waiting):
+                quiet = quiet + 1 if changes() == before else 0
+                if idle > ROUNDS * len(waiting) or quiet > QUIET * len(waiting):
                     return False
         finally:
             self._cancel(waiting)

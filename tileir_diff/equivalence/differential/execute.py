@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tileir_diff.equivalence.differential.plan import Plan
     from tileir_diff.equivalence.differential.sides import Ran, Side
 
-INVALID: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/")
+INVALID: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/", "order/stuck")
 """Errors of the reference that say that the input is none of its inputs."""
 ASTRAY: Final = ("bounds/", "memory/")
 """Errors of the generated side by which integers are too large to be indices."""
@@ -79,6 +79,8 @@ class Pair:
         self.start = time.monotonic()
         self.seconds = seconds
         self.small = small
+        self.reach = True
+        """Whether the comparison leaves open that the sides reach different memory."""
         self.types = shared_types(reference.entry, generated.entry)
         self.usual: dict[Plan, frozenset[str]] = {}
         self.levels: dict[tuple[Plan, int], int] = {}
@@ -142,8 +144,8 @@ class Pair:
                 return
             contents = self.contents(plan, recipe)
             result = self.check(plan, contents, self.usual[plan])
-            if isinstance(result, Mismatch) and WILD in recipe.kinds and result.rule.startswith(INVALID):
-                result = result.rule  # nothing says that such integers are ever passed
+            if isinstance(result, Mismatch) and WILD in recipe.kinds and not self._counts(result):
+                result = result.rule
             if isinstance(result, str):
                 tried.unusable += 1
                 continue
@@ -153,6 +155,13 @@ class Pair:
                 tried.found = Found(plan, contents, recipe, result)
                 if not recipe.special or result.rule:
                     return
+
+    def _counts(self, mismatch: Mismatch) -> bool:
+        """Whether a difference counts that integers out of range show: nothing says that they are passed.
+
+        If the sides may reach different memory, it does that one leaves its arrays.
+        """
+        return not mismatch.rule.startswith(INVALID) or (self.reach and mismatch.rule.startswith(ASTRAY))
 
     def contents(self, plan: Plan, recipe: Recipe) -> list[Tensor]:
         return [

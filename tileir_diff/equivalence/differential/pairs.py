@@ -70,8 +70,10 @@ def run_pair(
     """What running one pair gave, and its findings with it. `conditions`: as `doubts` takes it."""
     sides = Side(0, modules[0], entries[0]), Side(1, modules[1], entries[1])
     pair = Pair(*sides, seed=how.seed, seconds=how.budget, small=how.small)
+    open_ = doubts(differences, conditions)
+    pair.reach = open_.bounds
     try:
-        plans = make_plans(pair, options, doubts(differences, conditions))
+        plans = make_plans(pair, options, open_)
         if any(each.rule.startswith("divisibility/") and matters(each) for each in differences):
             plans = with_misaligned(pair, plans)
         tested = pair.test(plans, how.runs)

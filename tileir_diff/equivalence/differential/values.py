@@ -183,14 +183,17 @@ def recipes(arrays: Sequence[Array], seed: int) -> list[Recipe]:
     """Ways to fill the arrays: a kind everywhere, then one in a single array."""
     count = len(arrays)
     floats = [at for at, array in enumerate(arrays) if is_float(array.element) and array.elements]
-    whole = any(not is_float(array.element) for array in arrays)
+    whole = [at for at, array in enumerate(arrays) if not is_float(array.element) and array.elements]
     everywhere = [kind for kind in EVERYWHERE if (whole if kind == WILD else floats or kind in INTEGERS)]
     found = [Recipe((kind,) * count, seed) for kind in everywhere]
+
+    def alone(kind: str, at: int) -> Recipe:
+        return Recipe(tuple(kind if each == at else "ordinary" for each in range(count)), seed)
+
+    if len(whole) > 1:
+        found += [alone(WILD, at) for at in whole]
     for kind in ALONE:
-        for at in floats if len(floats) > 1 else ():
-            kinds = ["ordinary"] * count
-            kinds[at] = kind
-            found.append(Recipe(tuple(kinds), seed))
+        found += [alone(kind, at) for at in floats] if len(floats) > 1 else []
         if len(floats) == 1 and kind not in EVERYWHERE:
             found.append(Recipe((kind,) * count, seed))
     return found

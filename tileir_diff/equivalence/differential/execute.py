@@ -79,6 +79,8 @@ class Pair:
         self.start = time.monotonic()
         self.seconds = seconds
         self.small = small
+        self.recent: dict[object, Ran] = {}
+        """What the reference did last, by the input."""
         self.reach = True
         """Whether the comparison leaves open that the sides reach different memory."""
         self.types = shared_types(reference.entry, generated.entry)
@@ -101,13 +103,18 @@ class Pair:
     # ---- one input
 
     def check(
-        self, plan: Plan, contents: list[Tensor], usual: frozenset[str], most: int = MANY
+        self,
+        plan: Plan,
+        contents: list[Tensor],
+        usual: frozenset[str],
+        most: int = MANY,
+        known: Ran | None = None,
     ) -> Mismatch | str | None:
         """The difference on one input; a text: why it does not count. `most`: as `mismatch` takes it.
 
-        Raises TimeUp.
+        `known`: what the reference does, where it ran already. Raises TimeUp.
         """
-        reference = self.sides[0].run(plan, contents, self.limits())
+        reference = known or self.sides[0].run(plan, contents, self.limits())
         unusable = [rule for rule in reference.errors if rule.startswith(INVALID) and rule not in usual]
         if unusable:
             return unusable[0]
@@ -143,7 +150,8 @@ class Pair:
             if tried.found is not None and self.left() <= self.seconds * SHRINK_SHARE:
                 return
             contents = self.contents(plan, recipe)
-            result = self.check(plan, contents, self.usual[plan])
+            known = self.recent.pop(self._key(plan, recipe), None)
+            result = self.check(plan, contents, self.usual[plan], known=known)
             if isinstance(result, Mismatch) and WILD in recipe.kinds and not self._counts(result):
                 result = result.rule
             if isinstance(result, str):
@@ -155,6 +163,9 @@ class Pair:
                 tried.found = Found(plan, contents, recipe, result)
                 if not recipe.special or result.rule:
                     return
+
+    def _key(self, plan: Plan, recipe: Recipe) -> object:
+        return plan, recipe, tuple(self.levels.get((plan, at)) for at in range(len(plan.arrays)))
 
     def _counts(self, mismatch: Mismatch) -> bool:
         """Whether a difference counts that integers out of range show: nothing says that they are passed.
@@ -249,6 +260,8 @@ class Pair:
     def _errors(self, plan: Plan, recipe: Recipe, side: int = 0, reserve: float = 0.0) -> frozenset[str]:
         """Raises TimeUp; a share of the time stays unspent."""
         ran = self.sides[side].run(plan, self.contents(plan, recipe), self.limits(reserve))
+        if side == 0:
+            self.recent = {self._key(plan, recipe): ran}
         wrong = ASTRAY if side else INVALID
         return frozenset(rule for rule in ran.errors if rule.startswith(wrong))
 

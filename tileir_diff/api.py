@@ -305,9 +305,9 @@ def _check_valid(module: ModuleOp, path: str, text: str) -> None:
 
 def _compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -> Comparison:
     # The matcher is the heaviest import: an unreadable input must not wait for it.
-    from tileir_diff.match.compare import compare
+    from tileir_diff.rules.root_cause import compared
 
-    return compare(reference, generated, options)
+    return compared(reference, generated, options)
 
 
 def _assembler(cached: bool) -> Assembler:

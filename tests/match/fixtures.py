@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from tileir_diff.dialect import parse_file
 from tileir_diff.dialect.ir import ModuleOp
-from tileir_diff.match.compare import compare
 from tileir_diff.match.launch import Launch, parse_launch
 from tileir_diff.match.model import CompareOptions, Comparison
 from tileir_diff.rules import finding
 from tileir_diff.rules.model import Finding
+from tileir_diff.rules.root_cause import compared
 
 ROOT = Path(__file__).parents[2] / "fixtures"
 DUMPS = {"python": "py.g.mlir", "rust": "rs.g.mlir", "cpp": "cpp.g.mlir"}
@@ -75,7 +75,7 @@ def launch_of(path: Path) -> Launch | None:
 
 def compare_files(reference: Path, generated: Path, launch: Path | None) -> Comparison:
     facts = None if launch is None else launch_of(launch)
-    return compare(dump(reference), dump(generated), CompareOptions(launch=facts))
+    return compared(dump(reference), dump(generated), CompareOptions(launch=facts))
 
 
 def compare_edit(edit: Edit, *, with_launch: bool = True) -> Comparison:

@@ -15,7 +15,7 @@ from tileir_diff.rules.model import IMPACTS, MESSAGE_LIMIT
 from tileir_diff.verdict.front_ends import NAMES, PRODUCERS, SUFFIXES
 
 ROOT = Path(__file__).parents[2]
-NO_FAMILIES = {"__init__", "catalogue", "docs", "model", "render"}
+NO_FAMILIES = {"__init__", "catalogue", "docs", "model", "render", "root_cause"}
 VALUES = {"expected", "actual", "of", "op", "at", "part", "entry"}
 FRONT_ENDS = {*SUFFIXES.values(), *(name for _, name in PRODUCERS), *(name for _, name in NAMES)}
 

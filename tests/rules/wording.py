@@ -117,6 +117,7 @@ CASES = [
     Case("latency-hint/changed", "load_view_tko", "latency = 3", "latency = 2"),
     Case("latency-hint/extra", "load_view_tko", "latency = (none)", "latency = 2", "EXTRA"),
     Case("latency-hint/missing", "load_view_tko", "latency = 3", "latency = (none)", "MISSING"),
+    Case("launch/argument", "entry", "y.stride0 = 1024", "y_stride = 1000"),
     Case("loop/bounds", "for", "7", "6"),
     Case("loop/bounds", "for", "%n: ceildiv(A.shape0, 32)", "%n: A.shape0 / 32"),
     Case("loop/carried", "for", "%sum: addf(x, y)", "%sum: x"),

@@ -92,11 +92,9 @@ def _launch(inputs: Inputs, critical: list[FindingRecord]) -> Step:
         return step("launch", NOT_RUN, "structure has settled it")
     if inputs.options.compare.launch is None:
         return step("launch", OPEN, "no launch was given", "`--launch FILE`")
-    from tileir_diff.classify.launched import wrong_values
-
-    wrong = wrong_values(inputs.reference, inputs.generated, inputs.options)
+    wrong = [each for each in critical if each.cause == "host"]
     if wrong:
-        return step("launch", NO, f"{'; '.join(wrong)}; with the reference's, both sides are the same")
+        return step("launch", NO, "; ".join(each.message for each in wrong))
     return step("launch", YES, "no other value of an argument, and no other grid, makes both sides the same")
 
 
@@ -173,8 +171,6 @@ def _cause(
     if critical:
         first = critical[0]
         rest = f" (and {len(critical) - 1} more)" if len(critical) > 1 else ""
-        if answers["launch"] == NO:
-            return "host", f"only the launch is wrong: {evidence['launch']}", OWNERS["host"]
         known = lost[0] if lost else None
         if known is not None:
             why = f"{first.rule}: the source asks for it, and the IR lacks it: {known.bug.reason}{rest}"

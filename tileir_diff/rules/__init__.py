@@ -39,6 +39,7 @@ FAMILIES: dict[str, str] = {
     "grid": "tileir_diff.rules.grid",
     "integer-mode": "tileir_diff.rules.integer_mode",
     "latency-hint": "tileir_diff.rules.latency_hint",
+    "launch": "tileir_diff.rules.launch",
     "loop": "tileir_diff.rules.loop",
     "lowering": "tileir_diff.rules.lowering",
     "mask": "tileir_diff.rules.mask",

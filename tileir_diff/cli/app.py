@@ -66,7 +66,7 @@ def app() -> None:
 
 
 def _register() -> None:
-    from tileir_diff.cli import assemble, classify, diff, inspect, reduce, rules, run
+    from tileir_diff.cli import assemble, classify, diff, doctor, inspect, reduce, rules, run
 
     for command in (
         diff.diff,
@@ -80,6 +80,7 @@ def _register() -> None:
         rules.rules,
         rules.completion,
         run.run,
+        doctor.doctor,
     ):
         app.add_command(command)
 

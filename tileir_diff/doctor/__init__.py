@@ -1,0 +1,1 @@
+"""What of the compilers, libraries and drivers is there, and what fits together."""

@@ -71,13 +71,17 @@ def host_obligations(
     return tuple(atom for atom in assumed if same or block_only(kernel, atom, tiles)), same
 
 
-def covers(kernel: Kernel, atom: Term) -> bool:
-    """A condition that says which blocks do anything, of as many as a parameter says: first ones.
+def covers(kernel: Kernel, pair: EffectPair, atom: Term) -> bool:
+    """A condition of the reference that says which blocks do anything, of as many as a parameter says.
 
-    A launch of exactly as many makes it true.
+    These are the first blocks: a launch of exactly as many makes it true. Where the generated side has
+    another condition on them, that is a difference.
     """
     terms = kernel.terms
     if not block_only(kernel, atom) or not any(terms.kind[s] == "arg" for s in terms.symbols[atom]):
+        return False
+    others = terms.conjuncts(pair.generated.condition)
+    if any(block_only(kernel, other) and terms.symbols[other] & terms.symbols[atom] for other in others):
         return False
     (inner,) = terms.args[atom]
     return all(

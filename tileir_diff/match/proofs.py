@@ -125,6 +125,6 @@ def _with_evidence(
 
 def _is_index(place: Site | None) -> bool:
     """Whether an op computes integers or conditions, reads or writes memory, or runs others."""
-    if place is None:
+    if place is None or not (place.op.results or place.op.regions):
         return False
     return bool(place.op.regions) or place.op.short.endswith("_tko") or sort_of(place.op.results[0]) != "data"

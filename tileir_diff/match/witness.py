@@ -64,21 +64,19 @@ def evaluate(terms: Terms, term: Term, values: dict[Term, int]) -> int | None:
         if waiting:
             stack.extend(waiting)
             continue
-        memo[node] = _apply(terms, node, memo)
+        args = [value for arg in terms.args[node] if (value := memo[arg]) is not None]
+        memo[node] = apply(terms, node, args) if len(args) == len(terms.args[node]) else None
         stack.pop()
     return memo[term]
 
 
-def _apply(terms: Terms, node: Term, memo: dict[Term, int | None]) -> int | None:
+def apply(terms: Terms, node: Term, args: list[int]) -> int | None:
+    """What a node makes of the values of its arguments; None where that is no arithmetic."""
     kind = terms.kind[node]
     if kind == "true":
         return 1
     if kind == "false":
         return 0
-    known = [memo[arg] for arg in terms.args[node]]
-    if any(value is None for value in known):
-        return None
-    args = [value for value in known if value is not None]
     if kind == "poly":
         place = dict(zip(terms.args[node], args, strict=True))
         total = 0
@@ -116,5 +114,12 @@ def _apply(terms: Terms, node: Term, memo: dict[Term, int | None]) -> int | None
             return int(all(args))
         case "or":
             return int(any(args))
+        case "wrap":
+            half = 1 << (terms.attr[node][0] - 1)
+            return (args[0] + half) % (2 * half) - half
+        case "zext":
+            return args[0] % (1 << terms.attr[node][0])
+        case "ult":
+            return int(args[0] % (1 << terms.attr[node]) < args[1] % (1 << terms.attr[node]))
         case _:
             return None

@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from tests.equivalence.symbolic.support import pytest
 from tests.graph.expressions import SYMBOLS, Expr, booleans, build, integers, symbols
 from tileir_diff.dialect import parse_text
+from tileir_diff.equivalence.symbolic.answer import PROVEN, UNKNOWN, Answer
 from tileir_diff.equivalence.symbolic.backend import z3
 from tileir_diff.equivalence.symbolic.concrete import CannotSayError, Concrete, Input
-from tileir_diff.equivalence.symbolic.translate import Number, Translator, extended
+from tileir_diff.equivalence.symbolic.integers import Integers
+from tileir_diff.equivalence.symbolic.parts import PREDICATES as PARTS
+from tileir_diff.equivalence.symbolic.parts import made_alike
+from tileir_diff.equivalence.symbolic.translate import Number, Translator, extended, same
 from tileir_diff.graph.evaluate import Evaluator
 from tileir_diff.graph.store import Range, Term
 from tileir_diff.graph.terms import Terms
@@ -26,6 +30,8 @@ NARROW = 60
 """Milliseconds are not counted, steps are: z3's resource limit, in thousands."""
 BINARY = ("addi", "subi", "muli", "divi", "remi", "mini", "maxi", "andi", "ori", "xori", "mulhii")
 ROUNDINGS = ("zero", "negative_inf", "positive_inf")
+UNDESCRIBED = {"andi", "ori", "xori", "mulhii"}
+"""Ops that unbounded integers say nothing about, at least not of all operands."""
 Op = tuple[Any, ...]
 
 
@@ -212,8 +218,8 @@ def test_exact_terms_are_what_the_ops_say(kernel: tuple[int, list[Op]], constant
     value, defined = as_bits(width, ops, constant)
     size = max(number.bits.size(), width)
     differs = extended(number.bits, size) != extended(value, size)
-    same = symbols_equal(evaluator, translator, width)
-    assert never(z3.Solver(), [differs, *defined, *same, *translator.bounds])
+    alike = symbols_equal(evaluator, translator, width)
+    assert never(z3.Solver(), [differs, *defined, *alike, *translator.bounds])
 
 
 @FEW
@@ -238,6 +244,57 @@ def test_python_integers_agree_with_bit_vectors(
         return
     if fine:
         assert touched.address == expected
+
+
+def assert_allowed(source: str, n: int, m: int, *, alone: bool) -> bool:
+    """That unbounded integers allow what the dump gives for these parameters; ``alone``: and nothing else.
+
+    Whether z3 has an answer.
+    """
+    entry = parse_text(source, "k.mlir").entries[0]
+    store = next(op for op in entry.inner() if op.short == "store_ptr_tko")
+    concrete = Concrete(entry, Input((0, n, m), (0, 0, 0), (None, None, None), {}))
+    try:
+        address = concrete.touched(store, ()).address
+    except CannotSayError:
+        return True
+    evaluator, term = evaluated(source, exact=True)
+    terms = evaluator.terms
+    translator = Integers(terms)
+    number = translator.number(term)
+    solver = z3.Solver()
+    solver.set("rlimit", NARROW * 1000)
+    for index, value in ((1, n), (2, m)):
+        solver.add(translator.number(terms.leaf("arg", 0, index)) == value)
+    solver.add(*translator.definitions)
+    result = solver.check(number == address)
+    assert result != z3.unsat
+    assert not alone or solver.check(number != address) != z3.sat
+    return result == z3.sat
+
+
+@FEW
+@given(kernels(), st.sampled_from((0, 1, -1, 3, 8, -8)), st.data())
+def test_unbounded_integers_allow_what_the_ops_give(
+    kernel: tuple[int, list[Op]], constant: int, data: st.DataObject
+) -> None:
+    width, ops = kernel
+    numbers = st.integers(-(1 << (width - 1)), (1 << (width - 1)) - 1) | st.integers(-3, 3)
+    n, m = data.draw(numbers), data.draw(numbers)
+    described = not {op[0] for op in ops} & UNDESCRIBED
+    assume(assert_allowed(text(width, ops, constant), n, m, alone=described))
+
+
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("name", ["divi", "remi", "mini", "maxi", "shl", "shr", "abs", "select", "cast"])
+def test_unbounded_integers_describe_each_op(name: str, signed: bool) -> None:
+    numbers = (-128, -7, 0, 2, 127)
+    for rounding in ROUNDINGS if name == "divi" else ("zero",):
+        if signed or rounding != "negative_inf":
+            source = text(8, [(name, signed, rounding, 0, 1, 0, 1, 2)], 0)
+            for n in numbers:
+                for m in numbers:
+                    assert assert_allowed(source, n, m, alone=True)
 
 
 # ---- the normal form -------------------------------------------------------------------------------------
@@ -335,3 +392,28 @@ def test_the_normal_form_of_a_predicate_is_equal_for_every_value(expr: Expr) -> 
 def test_all_symbols_are_tried() -> None:
     assert len(SYMBOLS) == 7
     assert pytest is not None
+
+
+@FEW
+@given(integers(3), integers(3), st.integers(0, 7))
+def test_parts_in_place_of_equal_ones_leave_the_whole_as_it_is(left: Expr, right: Expr, shift: int) -> None:
+    """Whatever z3 says is equal: what comes out is the second term for every value."""
+    terms = Terms()
+    symbols(terms)
+    a, b = build(terms, left), build(terms, ("add", right, ("sub", left, ("const", shift))))
+
+    def ask(x: int, y: int) -> Answer:
+        translator = Small(terms)
+        if terms.kind[x] in PARTS:
+            differs = z3.Xor(translator.predicate(x), translator.predicate(y))
+        else:
+            differs = z3.Not(same(translator.number(x).bits, translator.number(y).bits))
+        solver = z3.Solver()
+        solver.set("rlimit", NARROW * 1000)
+        equal = solver.check(differs, *translator.bounds) == z3.unsat
+        return Answer(PROVEN if equal else UNKNOWN)
+
+    alike, _ = made_alike(terms, a, b, (), ask)
+    translator = Small(terms)
+    x, y = aligned(translator.number(alike), translator.number(b))
+    assert never(z3.Solver(), [x != y, *translator.bounds])

@@ -85,6 +85,78 @@ def test_floor_division_against_division_towards_zero() -> None:
     assert_refuted(store_at(FLOOR), store_at(plain), "reference element -1, generated element 0")
 
 
+FLOOR_OF_ANY = FLOOR.replace("%i128", "%m")
+SPELLED_OF_ANY = f"""
+%r = remi %n, %m signed : {N}
+%l1 = cmpi less_than %r, %i0, signed : {N} -> {B}
+%l2 = cmpi less_than %m, %i0, signed : {N} -> {B}
+%o = xori %l1, %l2 : {B}
+%rest = cmpi not_equal %r, %i0, signed : {N} -> {B}
+%g = andi %o, %rest : {B}
+%by = divi %n, %m signed : {N}
+%d = subi %by, %i1 : {N}
+%s = select %g, %d, %by : {B}, {N}
+"""
+
+
+def test_floor_division_by_an_unknown_number_spelled_with_a_remainder() -> None:
+    report = compared(store_at(FLOOR_OF_ANY), store_at(SPELLED_OF_ANY))
+    (line,) = [line for line in report.assumptions if "proven" in line]
+    assert line.endswith("under: reference: the divisor of line 11 is not 0")
+
+
+def test_floor_division_spelled_without_the_sign_of_the_divisor_needs_a_positive_one() -> None:
+    forgot = SPELLED_OF_ANY.replace("%g = andi %o", "%g = andi %l1")
+    report = compared(store_at(FLOOR_OF_ANY), store_at(forgot))
+    (line,) = [line for line in report.assumptions if "proven" in line]
+    assert "> 0, a divisor" in line
+
+
+def test_a_remainder_as_what_a_quotient_leaves() -> None:
+    by_quotient = f"%by = divi %n, %m signed : {N}\n%whole = muli %by, %m : {N}\n%s = subi %n, %whole : {N}"
+    report = compared(store_at(f"%s = remi %n, %m signed : {N}"), store_at(by_quotient))
+    assert report.ok
+
+
+SWIZZLE = f"""
+%tiles = divi %N, %i128 signed rounding<positive_inf> : {N}
+%i4 = constant <i32: 4> : {N}
+%group = muli %tiles, %i4 : {N}
+{{quotient}}
+%first = muli %by, %i4 : {N}
+%left = subi %m, %first : {N}
+%size = mini %left, %i4 signed : {N}
+%within = remi %x, %group signed : {N}
+%row = remi %within, %size signed : {N}
+%column = divi %within, %size signed : {N}
+%u = addi %first, %row : {N}
+%v = muli %u, %i128 : {N}
+%s = addi %v, %column : {N}
+"""
+
+
+def test_one_division_inside_of_others() -> None:
+    """What is left by a remainder, divided: proven by itself, and then put in place in the whole."""
+    plain = SWIZZLE.format(quotient=f"%by = divi %x, %group signed : {N}")
+    spelled = SWIZZLE.format(
+        quotient=f"""%r = remi %x, %group signed : {N}
+%e = subi %x, %r : {N}
+%by = divi %e, %group signed : {N}"""
+    )
+    assert_proven(store_at(SIZE + plain), store_at(SIZE + spelled), "is not 0")
+
+
+def test_an_op_that_promises_not_to_wrap_is_a_fact() -> None:
+    wide = f"""%e = exti %n signed : {N} -> tile<i64>
+%f = exti %m signed : {N} -> tile<i64>
+%s = muli %e, %f : tile<i64>"""
+    narrow = f"""%u = muli %n, %m overflow<no_signed_wrap> : {N}
+%s = exti %u signed : {N} -> tile<i64>"""
+    report = compared(store_at(narrow, "i64"), store_at(wide, "i64"))
+    (line,) = [line for line in report.assumptions if "proven" in line]
+    assert "reference: the muli of line 11 does not wrap, as it promises" in line
+
+
 def test_an_or_that_is_a_sum() -> None:
     scaled = f"%u = muli %n, %i128 : {N}\n"
     either = store_at(f"{scaled}%s = ori %u, %i127 : {N}"), store_at(f"{scaled}%s = addi %u, %i127 : {N}")
@@ -199,6 +271,15 @@ def test_a_row_mask_that_only_the_generated_side_has_is_a_difference() -> None:
     """It may leave out rows that the reference handles."""
     masked = f"{ROW}%c = cmpi less_than %u, %rows, signed : {N} -> {B}"
     assert not compared(store_if(EVERY), store_if(masked)).ok
+
+
+def test_a_row_mask_that_is_another_is_a_difference() -> None:
+    """One row too many: the generated side says which rows it handles, and these are not the reference's."""
+    masks = [
+        f"{ROW}%c = cmpi {order} %x, %rows, signed : {N} -> {B}"
+        for order in ("less_than", "less_than_or_equal")
+    ]
+    assert not compared(*map(store_if, masks)).ok
 
 
 @pytest.mark.parametrize(
@@ -426,3 +507,47 @@ def test_runs_without_z3_say_that_nothing_was_proven(monkeypatch: pytest.MonkeyP
     report = diff(module, module, execute=Execution(runs=1, budget=20))
     assert report.ok
     assert "nothing was proven before both sides were run: proofs need z3" in report.notices[0]
+
+
+def test_what_a_loop_carries_is_not_equal_because_of_a_condition_that_was_only_tried() -> None:
+    """Loads and a store without their masks: equal where that of the store holds, which nobody guarantees.
+
+    So is the loop, and what is stored of it without a mask.
+    """
+
+    def kernel(load: str, store: str) -> str:
+        return entry(f"""
+%zero = constant <f32: 0.0> : tile<f32>
+%all = cmpi less_than_or_equal %m, %n, signed : {N} -> {B}
+%sum = for %k in (%i0 to %m, step %i1) : {N} iter_values(%acc = %zero) -> (tile<f32>) {{
+%c = cmpi less_than %k, %n, signed : {N} -> {B}
+%p = offset %a, %k : {P}, {N} -> {P}
+%v, %vt = load_ptr_tko weak %p{load} -> tile<f32>, token
+%next = addf %acc, %v : tile<f32>
+continue %next : tile<f32>
+}}
+%st = store_ptr_tko weak %b, %sum{store} -> token
+%after = offset %b, %i1 : {P}, {N} -> {P}
+%whole = store_ptr_tko weak %after, %sum token=%t : {P}, tile<f32> -> token""")
+
+    masked = kernel(f", %c, %zero token=%t : {P}, {B}, tile<f32>", f", %all token=%t : {P}, tile<f32>, {B}")
+    bare = kernel(f" token=%t : {P}", f" token=%t : {P}, tile<f32>")
+    report = compared(masked, bare)
+    assert not report.ok
+    assert not report.obligations
+    assert "proven equal where" in " ".join(finding.evidence for finding in report.findings)
+
+
+def test_a_finding_at_the_end_of_a_loop() -> None:
+    """A terminator computes nothing; what is known of the access behind it is told elsewhere."""
+
+    def kernel(carried: str) -> str:
+        return entry(f"""
+%last = for %k in (%i0 to %n, step %i1) : {N} iter_values(%acc = %i0) -> ({N}) {{
+%next = addi %acc, %k : {N}
+continue %{carried} : {N}
+}}
+%p = offset %b, %last : {P}, {N} -> {P}
+%st = store_ptr_tko weak %p, %one token=%t : {P}, tile<f32> -> token""")
+
+    assert not compared(kernel("next"), kernel("acc")).ok

@@ -130,7 +130,7 @@ class Concrete:
         inner: Any = op
         while inner is not self.entry:
             above: Any = inner.parent_op()
-            if _may_leave(inner):
+            if may_leave(inner):
                 raise CannotSayError("an early way out")
             if above.short == "if":
                 taken = bool(self.value(operand(above, "condition"), ()))
@@ -194,7 +194,7 @@ class Concrete:
         if iteration > MAX_ITERATIONS:
             raise CannotSayError("too many iterations")
         last: Any = loop.regions[0].block.last_op
-        if last is None or last.short != "continue" or _may_leave(last):
+        if last is None or last.short != "continue" or may_leave(last):
             raise CannotSayError("an early way out of a loop")
         before = Concrete(
             self.entry,
@@ -204,7 +204,7 @@ class Concrete:
         return before.value(last.operands[index], lanes)
 
 
-def _may_leave(op: Any) -> bool:
+def may_leave(op: Any) -> bool:
     """Whether a way out stands above an op in its block."""
     above = op.prev_op
     while above is not None:
@@ -406,7 +406,7 @@ def _offset(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
 def _if(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
     region = op.regions[0 if c.value(operand(op, "condition"), ()) else 1]
     last: Any = region.block.last_op
-    if last is None or last.short != "yield" or _may_leave(last):
+    if last is None or last.short != "yield" or may_leave(last):
         raise CannotSayError("a branch that is left early")
     return c.value(last.operands[_position(op, value)], lanes)
 

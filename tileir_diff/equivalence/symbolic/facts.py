@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tileir_diff.dialect.attributes import Bounded, DivBy
 from tileir_diff.dialect.types import GatherScatterView
 from tileir_diff.equivalence.symbolic.answer import Fact
-from tileir_diff.graph.values import View, is_pointer, operand
+from tileir_diff.equivalence.symbolic.concrete import may_leave
+from tileir_diff.graph.integers import NO_SIGNED_WRAP
+from tileir_diff.graph.values import View, element_bits, is_pointer, operand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel, Promise
     from tileir_diff.graph.terms import Term, Terms
 
@@ -55,6 +58,8 @@ def facts_of(kernel: Kernel, show: Callable[[Term], str]) -> Iterator[Known]:
                 if term != terms.true:
                     yield Known(term, Fact(f"{show(term)}, a size or stride of an array", "dialect"))
     yield from _inside_of_views(kernel)
+    yield from _without_wrapping(kernel)
+    yield from _in_range(kernel)
     for loop in kernel.loops:
         if loop.trip is not None:
             last = terms.sub(loop.trip, terms.one)
@@ -90,6 +95,61 @@ def _inside_of_views(kernel: Kernel) -> Iterator[Known]:
             if term != terms.true and of_indices(terms, term):
                 line = effect.op.span.line
                 fact = Fact(f"the tile of line {line} begins inside of its view", SIDES[kernel.side])
+                yield Known(term, fact, owed=kernel.side == 1)
+
+
+def _without_wrapping(kernel: Kernel) -> Iterator[Known]:
+    """Ops that promise not to wrap as signed ones are undefined where they do.
+
+    Those of the generated side count too: the comparison tells them apart from the reference's.
+    """
+    terms = kernel.terms
+    loops = {id(loop.op): loop.iteration for loop in kernel.loops if loop.stride is None}
+    for op in kernel.ops:
+        term = kernel.values.get(op.results[0]) if op.get("overflow") in NO_SIGNED_WRAP else None
+        wrap = terms.single(term) if isinstance(term, int) else None
+        if wrap is None or terms.kind[wrap] != "wrap" or not of_indices(terms, wrap):
+            continue
+        around = _always_around(op)
+        iterations = None if around is None else [loops.get(id(each)) for each in around]
+        if iterations is not None and all(each in terms.symbols[wrap] for each in iterations):
+            line = op.span.line
+            fact = Fact(f"the {op.short} of line {line} does not wrap, as it promises", SIDES[kernel.side])
+            yield Known(in_width(terms, terms.args[wrap][0], terms.attr[wrap][0]), fact)
+
+
+def _always_around(op: TileOp) -> list[TileOp] | None:
+    """The loops around an op that each of their iterations reaches; None where one may pass it over."""
+    found: list[TileOp] = []
+    inner: Any = op
+    while inner.short != "entry":
+        above: Any = inner.parent_op()
+        if may_leave(inner) or above.short not in ("entry", "for"):
+            return None
+        if above.short == "for":
+            found.append(above)
+        inner = above
+    return found
+
+
+def _in_range(kernel: Kernel) -> Iterator[Known]:
+    """The least number of a type divided by -1 does not fit the type, so that it is undefined."""
+    terms = kernel.terms
+    for op, divisor, guard in kernel.divisions:
+        dividend = kernel.values.get(operand(op, "lhs"))
+        if op.get("signed") != "signed" or guard != terms.true or kernel_is_conditional(op):
+            continue
+        least = -(1 << (element_bits(op.results[0]) - 1))
+        if isinstance(dividend, int):
+            overflows = terms.conjunction(
+                (
+                    terms.eq0(terms.sub(dividend, terms.const(least))),
+                    terms.eq0(terms.add(divisor, terms.one)),
+                )
+            )
+            term = terms.negate(overflows)
+            if term != terms.true and of_indices(terms, term):
+                fact = Fact(f"the division of line {op.span.line} does not overflow", SIDES[kernel.side])
                 yield Known(term, fact, owed=kernel.side == 1)
 
 

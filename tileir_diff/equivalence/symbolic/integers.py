@@ -2,20 +2,52 @@
 
 Good at what bit-vectors are bad at: divisions by unknown numbers, and sums and products of wide ones.
 What wraps differs from the unbounded result by a multiple of 2^n. All that is made of one dividend and one
-divisor (quotients in each rounding, remainders) is made of one quotient and one remainder, which are
-described rather than computed. What has no description here is a number that nothing is known of: what is
-proven holds, what is not proven says nothing.
+divisor (quotients in each rounding, remainders, products of both) is made of one quotient, one remainder and
+their difference, which are described rather than computed, so that most of it is linear. What has no
+description here is a number that nothing is known of: what is proven holds, what is not proven says nothing.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tileir_diff.equivalence.symbolic.backend import z3
 
 if TYPE_CHECKING:
     from tileir_diff.graph.store import Term
     from tileir_diff.graph.terms import Terms
+
+
+MAX_RELATED = 8
+"""So many divisions by one divisor are compared with each other."""
+
+
+class Division(NamedTuple):
+    """A division that rounds to zero: `x = product + rest`, `product = quotient * y`."""
+
+    y: Any
+    quotient: Any
+    rest: Any
+    product: Any
+
+    @property
+    def negated(self) -> Division:
+        """The same of the negated dividend."""
+        return Division(self.y, -self.quotient, -self.rest, -self.product)
+
+    def rounded(self, rounding: str) -> tuple[Any, Any]:
+        """The quotient in another rounding, and its product with the divisor."""
+        if rounding == "zero":
+            return self.quotient, self.product
+        opposite = (self.rest < 0) != (self.y < 0)
+        if rounding == "negative_inf":
+            off, step = z3.And(self.rest != 0, opposite), -1
+        else:
+            off, step = z3.And(self.rest != 0, z3.Not(opposite)), 1
+        return (
+            z3.If(off, self.quotient + step, self.quotient),
+            z3.If(off, self.product + step * self.y, self.product),
+        )
 
 
 class Integers:
@@ -32,7 +64,7 @@ class Integers:
         self._numbers: dict[Term, Any] = {}
         self._predicates: dict[Term, Any] = {}
         # by the numbers of z3's formulas, which stay those of formulas that are kept
-        self._divided: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self._divided: dict[tuple[int, int], Division] = {}
         self._wrapped: dict[tuple[int, int, bool], Any] = {}
         self._kept: list[Any] = []
 
@@ -54,8 +86,7 @@ class Integers:
             case "div" | "tdiv":
                 if terms.value(args[1]) is None:
                     self.divisors[args[1]] = None
-                rounding = "negative_inf" if kind == "div" else "zero"
-                return self._quotient(self.number(args[0]), self.number(args[1]), rounding)
+                return self._rounded(term)[0]
             case "mul":
                 return self.number(args[0]) * self.number(args[1])
             case "min" | "max":
@@ -102,11 +133,28 @@ class Integers:
     def _poly(self, term: Term) -> Any:
         total: Any = z3.IntVal(0)
         for mono, coef in self.terms.items(term):
-            product: Any = z3.IntVal(coef)
-            for atom in mono:
-                product = product * self.number(atom)
-            total = total + product
+            factor, left = self._cancelled(list(mono), coef)
+            for atom in left:
+                factor = factor * self.number(atom)
+            total = total + factor
         return z3.simplify(total)
+
+    def _cancelled(self, mono: list[Term], coef: int) -> tuple[Any, list[Term]]:
+        """A quotient times its divisor as one number, as far as a monomial has them; and what is left."""
+        terms = self.terms
+        for atom in mono:
+            if terms.kind[atom] not in ("div", "tdiv"):
+                continue
+            items = terms.items(terms.args[atom][1])
+            divisor, scale = items[0] if len(items) == 1 else ((), 1)
+            left = list(mono)
+            left.remove(atom)
+            if not divisor or coef % scale or any(left.count(part) < divisor.count(part) for part in divisor):
+                continue
+            for part in divisor:
+                left.remove(part)
+            return (coef // scale) * self._rounded(atom)[1], left
+        return z3.IntVal(coef), mono
 
     def _in_width(self, term: Term, bits: int, *, signed: bool) -> Any:
         """The integer modulo 2^bits, as a signed or an unsigned number."""
@@ -131,36 +179,42 @@ class Integers:
 
     # ---- division ----------------------------------------------------------------------------------------
 
-    def _quotient(self, x: Any, y: Any, rounding: str) -> Any:
-        quotient, rest = self._division(x, y)
-        if rounding == "zero":
-            return quotient
-        opposite = (rest < 0) != (y < 0)
-        if rounding == "negative_inf":
-            return z3.If(z3.And(rest != 0, opposite), quotient - 1, quotient)
-        return z3.If(z3.And(rest != 0, z3.Not(opposite)), quotient + 1, quotient)
+    def _rounded(self, term: Term) -> tuple[Any, Any]:
+        """A quotient of the normal form, and its product with the divisor."""
+        x, y = map(self.number, self.terms.args[term])
+        return self._division(x, y).rounded("negative_inf" if self.terms.kind[term] == "div" else "zero")
 
-    def _division(self, x: Any, y: Any) -> tuple[Any, Any]:
-        """The quotient, rounded to zero, and its remainder; of a negated dividend both are negated."""
+    def _division(self, x: Any, y: Any) -> Division:
+        """One division for a dividend and a divisor; of a negated dividend it is the negated one."""
         x = z3.simplify(x)
-        negated = z3.simplify(-x)
-        other = self._divided.get((negated.get_id(), y.get_id()))
+        other = self._divided.get((z3.simplify(-x).get_id(), y.get_id()))
         if other is not None:
-            return -other[0], -other[1]
+            return other.negated
         key = x.get_id(), y.get_id()
         found = self._divided.get(key)
         if found is None:
-            quotient, rest = found = z3.FreshInt("quotient"), z3.FreshInt("rest")
+            found = Division(y, *map(z3.FreshInt, ("quotient", "rest", "product")))
+            self._describe(x, found)
             self._divided[key] = found
             self._kept += [x, y]
-            size = z3.If(y < 0, -y, y)
-            self.definitions += [
-                z3.Implies(y != 0, x == quotient * y + rest),
-                z3.Implies(y != 0, z3.And(-size < rest, rest < size)),
-                z3.Implies(x >= 0, rest >= 0),
-                z3.Implies(x <= 0, rest <= 0),
-            ]
         return found
+
+    def _describe(self, x: Any, it: Division) -> None:
+        y, quotient, rest, product = it
+        size = z3.If(y < 0, -y, y)
+        self.definitions += [
+            product == quotient * y,
+            z3.Implies(y != 0, z3.And(x == product + rest, -size < rest, rest < size)),
+            z3.Implies(z3.And(x >= 0, y != 0), z3.And(rest >= 0, product >= 0, product <= x)),
+            z3.Implies(z3.And(x <= 0, y != 0), z3.And(rest <= 0, product <= 0, x <= product)),
+            z3.Implies(z3.And(x >= 0, y > 0), z3.And(quotient >= 0, quotient <= x)),
+        ]
+        related = [other for other in self._divided.values() if other.y.get_id() == y.get_id()]
+        for other in related[-MAX_RELATED:]:
+            for low, high in ((it, other), (other, it)):
+                less = z3.And(low.quotient < high.quotient, y > 0)
+                self.definitions.append(z3.Implies(less, low.product + y <= high.product))
+            self.definitions.append(z3.Implies(quotient == other.quotient, product == other.product))
 
     # ---- ops -----------------------------------------------------------------------------------------
 
@@ -177,10 +231,10 @@ class Integers:
             case "divi" | "remi":
                 if constant is None:
                     self.divisors[args[1]] = None
-                if name == "remi":
-                    result = self._division(x, y)[1]
-                else:
-                    result = self._quotient(x, y, modes.get("rounding", "zero"))
+                division = self._division(x, y)
+                result = division.rest
+                if name == "divi":
+                    result = division.rounded(modes.get("rounding", "zero"))[0]
             case "shli" if constant is not None and 0 <= constant < size:
                 result = x * (1 << constant)
             case "shri" if constant is not None and 0 <= constant < size:

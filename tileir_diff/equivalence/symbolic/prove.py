@@ -9,13 +9,14 @@ from tileir_diff.equivalence.symbolic.again import Again
 from tileir_diff.equivalence.symbolic.answer import Answer, Fact, unknown
 from tileir_diff.equivalence.symbolic.facts import Known
 from tileir_diff.equivalence.symbolic.simulate import Simulation
+from tileir_diff.graph.carries import depth_iteration
 from tileir_diff.match.blame import Blame
 from tileir_diff.match.obligations import covers, for_all_lanes, lost_conditions, obligation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from tileir_diff.graph.kernel import Effect
+    from tileir_diff.graph.kernel import Effect, Loop
     from tileir_diff.graph.store import Term
     from tileir_diff.match.effects import EffectPair
     from tileir_diff.match.search import Attempt
@@ -82,30 +83,38 @@ class _Prover:
             return unknown("it is nested too deeply")
 
     def _compared(self, pair: EffectPair, ours: Effect, theirs: Effect) -> Answer:
-        answer = self.simulation.effects(ours, theirs, self.host)
+        host = [*self.host, *self.conditions(pair.obligations, ours.loops)]
+        answer = self.simulation.effects(ours, theirs, host)
         lost = lost_conditions(self.blame.terms, pair)
         if answer.proven or not lost:
             return answer
-        rows = [atom for atom in lost if covers(self.blame.reference, atom)]
-        covered = (
-            self.simulation.effects(ours, theirs, [*self.host, *self.conditions(rows)]) if rows else answer
-        )
-        if covered.proven or rows == lost:
-            return covered
-        inside = self.conditions(lost)
-        if len(inside) < len(lost) or not self.simulation.effects(ours, theirs, [*self.host, *inside]).proven:
+        rows = [atom for atom in lost if covers(self.blame.reference, pair, atom)]
+        if rows:
+            covered = self.simulation.effects(ours, theirs, [*host, *self.conditions(rows)])
+            if covered.proven or rows == lost:
+                return covered
+        inside = self.conditions(lost, ours.loops)
+        if len(inside) < len(lost) or not self.simulation.effects(ours, theirs, [*host, *inside]).proven:
             return answer
-        told = [known.fact for known in self.host]
+        told = [known.fact for known in host]
         return answer._replace(
             provided=tuple(known.fact.text for known in inside if known.fact and known.fact not in told)
         )
 
-    def conditions(self, atoms: Iterable[Term]) -> list[Known]:
-        """What the host must guarantee, for all lanes at once, where it is about parameters and blocks."""
+    def conditions(self, atoms: Iterable[Term], loops: Sequence[Loop] = ()) -> list[Known]:
+        """What the host must guarantee, for all lanes at once, where it is about parameters and blocks.
+
+        ``loops``: those whose iterations it may be about, outermost first.
+        """
+        terms = self.again.terms
+        iterations = {
+            depth_iteration(terms, depth): terms.atom(loop.iteration) for depth, loop in enumerate(loops)
+        }
         found: list[Known] = []
         for atom in atoms:
             whole = for_all_lanes(self.blame.terms, atom)
             copy = None if whole is None else self.again.copied(self.blame.terms, whole)
-            if copy is not None:
-                found.append(Known(copy, Fact(obligation(self.blame.show(atom)), "host")))
+            term = None if copy is None else terms.subst(copy, iterations)
+            if term is not None and not any(terms.kind[s] == "it" for s in terms.symbols[term]):
+                found.append(Known(term, Fact(obligation(self.blame.show(atom)), "host")))
         return found

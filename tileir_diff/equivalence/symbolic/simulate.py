@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_PATHS = 64
 """More ways through the selections of two values than this are not tried."""
 MAX_DEPTH = 200
-COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf"})
+COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf", "fma"})
 INTEGERS = frozenset({"poly", "div", "tdiv", "min", "max", "b2i", "wrap", "zext", "iop", "mul"})
 PREDICATES = frozenset({"true", "false", "le", "eq", "ult", "not", "and", "or", "bool_op", "fcmp"})
 
@@ -38,7 +38,7 @@ class StepError(Exception):
 
 
 class Simulation:
-    """One pair of effects at a time; what is found about loops holds for all of them."""
+    """One pair of effects at a time; what is found about loops holds for others under the same conditions."""
 
     def __init__(self, again: Again, names: dict[Term, str], limit: float) -> None:
         self.again = again
@@ -58,7 +58,11 @@ class Simulation:
         ``host``: what the host must guarantee anyway.
         """
         facts: dict[Fact, None] = {}
-        self.solver.take(host)
+        if self.solver.take(host):
+            # what was found out about loops may rest on what the host guaranteed
+            self.loops.clear()
+            self.carried.clear()
+            self.blame.renamed.clear()
         self.lanes = {}, {}
         try:
             self._effects(ref, gen, facts)
@@ -135,6 +139,9 @@ class Simulation:
 
     def _chosen(self, a: Term, b: Term, given: tuple[Term, ...], depth: int) -> Answer:
         """Selections: for each way through both, the values there are equal, or nothing goes that way."""
+        together = self._chosen_alike(a, b, given, depth)
+        if together is not None:
+            return together
         facts: dict[Fact, None] = {}
         ours, theirs = list(self._ways(a, given)), list(self._ways(b, given))
         if len(ours) * len(theirs) > MAX_PATHS:
@@ -153,6 +160,24 @@ class Simulation:
                 facts.update(dict.fromkeys(answer.facts))
         return Answer(PROVEN, tuple(sorted(facts)))
 
+    def _chosen_alike(self, a: Term, b: Term, given: tuple[Term, ...], depth: int) -> Answer | None:
+        """Two selections by one condition, whose ways are equal; None where that is not shown."""
+        terms = self.terms
+        x, y = terms.single(a), terms.single(b)
+        if x is None or y is None or terms.kind[x] != "ite" or terms.kind[y] != "ite":
+            return None
+        (condition, *ours), (other, *theirs) = terms.args[x], terms.args[y]
+        answer = self.solver.same(condition, other, given)
+        if not answer.proven:
+            return None
+        facts = dict.fromkeys(answer.facts)
+        for case, left, right in zip((condition, terms.negate(condition)), ours, theirs, strict=True):
+            answer = self.value(left, right, (*given, case), depth + 1)
+            if not answer.proven:
+                return None
+            facts.update(dict.fromkeys(answer.facts))
+        return Answer(PROVEN, tuple(sorted(facts)))
+
     def _ways(self, term: Term, given: tuple[Term, ...]) -> Iterable[tuple[tuple[Term, ...], Term]]:
         terms = self.terms
         node = terms.single(term)
@@ -168,15 +193,46 @@ class Simulation:
         terms = self.terms
         if terms.kind[a] == "loop_result" and terms.kind[b] == "loop_result":
             return self._results(a, b, given, depth)
-        same = terms.kind[a] == terms.kind[b] and terms.attr[a] == terms.attr[b]
-        if not same or len(terms.args[a]) != len(terms.args[b]) or not terms.args[a]:
-            return unknown(f"{self._word(a)} against {self._word(b)} is not integer arithmetic")
-        answer = self._all(terms.args[a], terms.args[b], given, depth)
-        name = terms.attr[a][0] if terms.kind[a] == "f" else ""
-        if not answer.proven and name in COMMUTATIVE:
-            crossed = self._all(terms.args[a], terms.args[b][::-1], given, depth)
-            answer = crossed if crossed.proven else answer
-        return answer
+        if terms.kind[a] == terms.kind[b] == "mem" and self._arrays(a) != self._arrays(b):
+            return unknown("two loads read other arrays")
+        ours = terms.args[a]
+        spellings = [
+            args
+            for attr, args in self._spellings(b)
+            if terms.kind[a] == terms.kind[b] and attr == terms.attr[a] and len(args) == len(ours) > 0
+        ]
+        # what is made of the same symbols first
+        spellings.sort(key=lambda args: -sum(self._related(x, y) for x, y in zip(ours, args, strict=True)))
+        answers: list[Answer] = []
+        for args in spellings:
+            answers.append(self._all(ours, args, given, depth))
+            if answers[-1].proven:
+                return answers[-1]
+        if answers:
+            return answers[0]
+        return unknown(f"{self._word(a)} against {self._word(b)} is not integer arithmetic")
+
+    def _arrays(self, term: Term) -> frozenset[Term]:
+        """The pointers among the parameters that a term is made of."""
+        return self.terms.symbols[term] & self.blame.pointers()
+
+    def _spellings(self, term: Term) -> Iterable[tuple[object, tuple[Term, ...]]]:
+        """A term as it is, and with its first two operands exchanged where that is the same."""
+        terms = self.terms
+        attr, args = terms.attr[term], terms.args[term]
+        yield attr, args
+        exchanged = (*args[1::-1], *args[2:])
+        if terms.kind[term] == "f" and attr[0] in COMMUTATIVE:
+            yield attr, exchanged
+        elif terms.kind[term] == "mma" and len(args) == 3:
+            name, element, depth, types, flags = attr
+            yield (name, element, depth, types[::-1], flags), exchanged
+
+    def _related(self, a: Term, b: Term) -> bool:
+        """Whether two terms read of the same parameters."""
+        terms = self.terms
+        ours, theirs = ({s for s in terms.symbols[x] if terms.kind[s] == "arg"} for x in (a, b))
+        return ours == theirs
 
     def _all(
         self, ours: Sequence[Term], theirs: Sequence[Term], given: tuple[Term, ...], depth: int

@@ -17,8 +17,9 @@ from tileir_diff.equivalence.symbolic.facts import (
     of_indices,
 )
 from tileir_diff.equivalence.symbolic.integers import Integers
+from tileir_diff.equivalence.symbolic.parts import PREDICATES, made_alike
 from tileir_diff.equivalence.symbolic.translate import NotTranslatedError, Translator, same
-from tileir_diff.graph.integers import HASH_FACTOR
+from tileir_diff.graph.integers import HASH_FACTOR, INDEX_BITS
 from tileir_diff.graph.values import is_integer
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ ROUNDS = 2
 """How far facts are looked for: those about the symbols of the question, then about symbols of those."""
 MOMENT = 0.3
 """Seconds in which bit-vectors settle what is easy for them."""
+PART = 0.6
+"""Seconds for a question about a part of two terms."""
 SMALL = (2, 16, 300, 5000, 100_000)
 SMALL_MILLISECONDS = 300
 
@@ -64,23 +67,75 @@ class Solver:
         self.shared = frozenset(s for term in generated.arguments for s in self.terms.symbols[term])
         self._own = self.known
         self._answers: dict[tuple[Term, tuple[Term, ...]], Answer] = {}
+        self._parts: dict[tuple[Term, tuple[Term, ...]], Answer] = {}
 
-    def take(self, host: Sequence[Known]) -> None:
-        """What the host guarantees for the questions from here on."""
+    def take(self, host: Sequence[Known]) -> bool:
+        """What the host guarantees for the questions from here on. Whether that is new."""
         known = [*self._own, *host]
-        if known != self.known:
-            self.known = known
-            self._answers.clear()
+        if known == self.known:
+            return False
+        self.known = known
+        self._answers.clear()
+        self._parts.clear()
+        return True
 
     def equal(self, a: Term, b: Term, given: Sequence[Term] = ()) -> Answer:
         """Whether two integer terms are equal where all of ``given`` hold."""
-        return self.holds(self.terms.eq0(self.terms.sub(a, b)), given)
+        return self._alike(a, b, given, self._are_equal)
 
     def same(self, a: Term, b: Term, given: Sequence[Term] = ()) -> Answer:
         """Whether two conditions hold for the same input where all of ``given`` hold."""
-        if a == b:
+        return self._alike(a, b, given, self._are_same)
+
+    def _are_equal(self, a: Term, b: Term) -> Term:
+        return self.terms.eq0(self.terms.sub(a, b))
+
+    def _are_same(self, a: Term, b: Term) -> Term:
+        return self.terms.true if a == b else self.terms.negate(self.terms.exclusive_or(a, b))
+
+    def _alike(
+        self, a: Term, b: Term, given: Sequence[Term], equation: Callable[[Term, Term], Term]
+    ) -> Answer:
+        """Whether an equation holds; where that is hard to say, of its parts first."""
+        goal = equation(a, b)
+        if self._is_hard(goal, given):
+            known = [*given, *(known.term for known in self._relevant((goal, *given)))]
+            alike, facts = made_alike(self.terms, a, b, known, lambda x, y: self._part(x, y, tuple(given)))
+            if alike != b:
+                answer = self.holds(equation(a, alike), given)
+                if answer.proven:
+                    return answer._replace(facts=tuple(sorted({*answer.facts, *facts})))
+        return self.holds(goal, given)
+
+    def _is_hard(self, goal: Term, given: Sequence[Term]) -> bool:
+        """Whether bit-vectors do not settle a question in a moment."""
+        if goal == self.terms.true or (goal, tuple(given)) in self._answers:
+            return False
+        try:
+            return self._by_bits(goal, given, False, min(MOMENT, self.limit / 2)) is None
+        except NotTranslatedError:
+            return True
+
+    def _part(self, a: Term, b: Term, given: tuple[Term, ...]) -> Answer:
+        """Whether two parts of terms are equal, with little patience: always, or where ``given`` holds."""
+        predicate = self.terms.kind[a] in PREDICATES
+        goal = (self._are_same if predicate else self._are_equal)(a, b)
+        if goal == self.terms.true:
             return Answer(PROVEN)
-        return self.holds(self.terms.negate(self.terms.exclusive_or(a, b)), given)
+        for conditions in dict.fromkeys(((), given)):
+            key = goal, conditions
+            if key not in self._parts:
+                self._parts[key] = self._part_where(goal, conditions)
+            if self._parts[key].proven:
+                return self._parts[key]
+        return self._parts[goal, given]
+
+    def _part_where(self, goal: Term, given: tuple[Term, ...]) -> Answer:
+        for granted in (False, True):
+            answer = self._by_integers(goal, given, granted, min(PART, self.limit / 2))
+            if answer is not None:
+                return answer
+        return unknown("a part is not shown to be equal")
 
     def holds(self, goal: Term, given: Sequence[Term] = ()) -> Answer:
         """Whether a predicate holds for every input that is defined on both sides and fulfils ``given``.
@@ -96,12 +151,12 @@ class Solver:
         return self._answers[key]
 
     def _decided(self, goal: Term, given: Sequence[Term]) -> Answer:
-        answer = self._asked(goal, given, wrapping=True)
+        answer = self._asked(goal, given, granted=False)
         if answer.proven:
             return answer
-        if not self._unwrapped((goal, *given)):
+        if not self._granted((goal, *given)):
             return answer
-        other = self._asked(goal, given, wrapping=False)
+        other = self._asked(goal, given, granted=True)
         if answer.outcome == UNKNOWN and other.outcome == UNKNOWN:
             return answer
         # an example in which something wraps says nothing of those that the host is to pass
@@ -109,41 +164,47 @@ class Solver:
 
     # ---- one question ------------------------------------------------------------------------------------
 
-    def _asked(self, goal: Term, given: Sequence[Term], *, wrapping: bool) -> Answer:
+    def _asked(self, goal: Term, given: Sequence[Term], *, granted: bool) -> Answer:
         """By bit-vectors in a moment, else by unbounded integers, else by bit-vectors with patience."""
         try:
-            answer = self._by_bits(goal, given, wrapping, min(MOMENT, self.limit / 2))
+            answer = self._by_bits(goal, given, granted, min(MOMENT, self.limit / 2))
         except NotTranslatedError as error:
-            return self._by_integers(goal, given, wrapping) or unknown(str(error))
+            return self._by_integers(goal, given, granted, self.limit) or unknown(str(error))
         if answer is None:
-            answer = self._by_integers(goal, given, wrapping)
+            answer = self._by_integers(goal, given, granted, self.limit)
         if answer is None:
-            answer = self._by_bits(goal, given, wrapping, self.limit)
+            answer = self._by_bits(goal, given, granted, self.limit)
         return answer or unknown(f"no answer in {self.limit:g} s")
 
-    def _by_integers(self, goal: Term, given: Sequence[Term], wrapping: bool) -> Answer | None:
+    def _by_integers(self, goal: Term, given: Sequence[Term], granted: bool, seconds: float) -> Answer | None:
         """A proof; None where there is none."""
         translator = Integers(self.terms)
         formulas = [z3.Not(translator.predicate(goal)), *map(translator.predicate, given)]
-        tracked = self._tracked(translator, goal, given, wrapping)
+        tracked, _ = self._tracked(translator, goal, given, granted)
         facts = [translator.predicate(known.term) for known in tracked]
-        solver, labels = self._solver([*formulas, *translator.definitions], tracked, facts, self.limit)
+        solver, labels = self._solver([*formulas, *translator.definitions], tracked, facts, seconds)
         if solver is None or solver.check() != z3.unsat:
             return None
-        return self._proven([labels[str(each)] for each in solver.unsat_core()], given)
+        return _proven(solver, labels)
 
-    def _by_bits(self, goal: Term, given: Sequence[Term], wrapping: bool, seconds: float) -> Answer | None:
+    def _by_bits(self, goal: Term, given: Sequence[Term], granted: bool, seconds: float) -> Answer | None:
         """A proof or a counterexample; None where there is neither in time."""
         translator = Translator(self.terms)
         formulas = [z3.Not(translator.predicate(goal)), *map(translator.predicate, given)]
-        tracked = self._tracked(translator, goal, given, wrapping)
+        tracked, owed = self._tracked(translator, goal, given, granted)
         facts = [translator.predicate(known.term) for known in tracked]
+        defined = [translator.predicate(known.term) for known in owed]
         solver, labels = self._solver([*formulas, *translator.bounds], tracked, facts, seconds)
         if solver is None:
             return unknown("the time for all questions is used up")
         result = solver.check()
         if result == z3.unsat:
-            return self._proven([labels[str(each)] for each in solver.unsat_core()], given)
+            return _proven(solver, labels)
+        if result == z3.sat and defined:
+            solver.add(*defined)
+            result = solver.check()
+        if result == z3.unsat:
+            return unknown("the generated side may be undefined")
         if result == z3.unknown:
             return None
         if translator.opaque:
@@ -160,16 +221,16 @@ class Solver:
         return Answer(COUNTEREXAMPLE)
 
     def _tracked(
-        self, translator: Translator | Integers, goal: Term, given: Sequence[Term], wrapping: bool
-    ) -> list[Known]:
-        """What a question may rest on."""
+        self, translator: Translator | Integers, goal: Term, given: Sequence[Term], granted: bool
+    ) -> tuple[list[Known], list[Known]]:
+        """What a proof may rest on, and what must hold for the generated side to be defined."""
         tracked = self._relevant((goal, *given))
         for known in tracked:
             translator.predicate(known.term)
         tracked += self._nonzero(translator)
-        if not wrapping:
-            tracked += self._unwrapped((goal, *given))
-        return tracked
+        if granted:
+            tracked += self._granted((goal, *given))
+        return [known for known in tracked if not known.owed], [known for known in tracked if known.owed]
 
     def _solver(
         self, formulas: Sequence[Any], tracked: Sequence[Known], facts: Sequence[Any], seconds: float
@@ -180,6 +241,7 @@ class Solver:
             return None, {}
         solver = z3.Solver()
         solver.set("timeout", max(1, int(1000 * min(seconds, left))))
+        solver.set("core.minimize", True)
         solver.add(*formulas)
         labels: dict[str, Known] = {}
         for index, (known, formula) in enumerate(zip(tracked, facts, strict=True)):
@@ -213,25 +275,6 @@ class Solver:
         if not ours:
             return []
         return [(s, z3.Or([same(bits, other) for other in ours])) for s, bits in theirs]
-
-    def _proven(self, used: Sequence[Known], given: Sequence[Term]) -> Answer:
-        """Proven, unless the generated side may be undefined where the reference is not."""
-        kept = [known for known in used if not known.owed]
-        for known in used:
-            if known.owed and known.fact is not None and not self._follows(known.term, kept, given):
-                return unknown(f"the generated side may be undefined: it must be that {known.fact.text}")
-        return Answer(PROVEN, tuple(sorted({known.fact for known in kept if known.fact is not None})))
-
-    def _follows(self, goal: Term, kept: Sequence[Known], given: Sequence[Term]) -> bool:
-        """Whether a predicate holds wherever the reference is defined, and what a proof used beside it."""
-        translator = Translator(self.terms)
-        known = [*kept, *(each for each in self._relevant((goal, *given)) if not each.owed)]
-        solver = z3.Solver()
-        solver.set("timeout", int(1000 * self.limit))
-        solver.add(z3.Not(translator.predicate(goal)), *(translator.predicate(term) for term in given))
-        solver.add(*(translator.predicate(each.term) for each in known))
-        solver.add(*translator.bounds)
-        return solver.check() == z3.unsat
 
     # ---- facts -------------------------------------------------------------------------------------------
 
@@ -270,21 +313,22 @@ class Solver:
                 owed = fact is None or fact.source == SIDES[1]
                 yield Known(term, fact or Fact(f"{self.show(divisor)} is not 0", SIDES[1]), owed)
 
-    def _unwrapped(self, question: Sequence[Term]) -> list[Known]:
-        """That index arithmetic does not wrap, one by one."""
+    def _granted(self, question: Sequence[Term]) -> list[Known]:
+        """What the comparison takes for granted: index arithmetic does not wrap, and divides by sizes."""
         terms = self.terms
-        found: list[Known] = []
-        for wrap in nodes_under(terms, question):
-            if terms.kind[wrap] != "wrap":
+        found: dict[Known, None] = {}
+        for node in nodes_under(terms, question):
+            if terms.kind[node] == "wrap" and terms.attr[node][0] >= INDEX_BITS:
+                (inner,), (bits,) = terms.args[node], terms.attr[node]
+                term, words = in_width(terms, inner, bits), f"fits i{bits}"
+            elif terms.kind[node] in ("div", "tdiv"):
+                inner = terms.args[node][1]
+                term, words = terms.le0(terms.sub(terms.one, inner)), "> 0, a divisor"
+            else:
                 continue
-            (inner,) = terms.args[wrap]
-            (bits,) = terms.attr[wrap]
-            if bits < 32 or not self._is_index(inner):
-                continue
-            fits = in_width(terms, inner, bits)
-            if fits != terms.true:
-                found.append(Known(fits, Fact(f"{self.show(inner)} fits i{bits}", "host")))
-        return found
+            if term != terms.true and self._is_index(inner):
+                found[Known(term, Fact(f"{self.show(inner)} {words}", "host"))] = None
+        return list(found)
 
     def _is_index(self, term: Term) -> bool:
         """Index arithmetic, which is not meant to wrap."""
@@ -300,6 +344,12 @@ class Solver:
             for mono, coef in terms.items(node)
             if mono != ()
         )
+
+
+def _proven(solver: Any, labels: dict[str, Known]) -> Answer:
+    """Proven, with the facts that it rests on."""
+    used = [labels[str(each)].fact for each in solver.unsat_core()]
+    return Answer(PROVEN, tuple(sorted({fact for fact in used if fact is not None})))
 
 
 def _small_values(solver: Any, symbols: dict[Term, Any]) -> dict[Term, int]:

@@ -177,8 +177,11 @@ class _Maker:
         triples = [
             (small + small // 3 + 1, small + small // 2 + 3, large - large // 3),
             (2 * small + 1, small - small // 3, large + large // 3),
-            (2 * small, 2 * small, large),
+            (3, 5, large),
             (1, 1, 1),
+            (2 * small, 2 * small, large),
+            (large, 2 * large, large),
+            (2, 3, 2 * large),
             (small + 5, small + 5, small + 5),
         ]
         for size in self._constants():

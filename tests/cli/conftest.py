@@ -59,7 +59,7 @@ def rules_found(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[CompareOp
             differences = [Difference(rule, reference_site, generated_site, "this", "that") for rule in rules]
             return Comparison([("k_entry", "k_entry", 1.0)], [], differences, [], list(obligations), [], [])
 
-        monkeypatch.setattr(import_module("tileir_diff.match.compare"), "compare", compare)
+        monkeypatch.setattr(import_module("tileir_diff.rules.root_cause"), "compare", compare)
         return seen
 
     return install

@@ -144,7 +144,7 @@ def test_a_fault_of_ours_is_one_line_and_no_verdict_that_passes(
     def broken(*_: object) -> None:
         raise RecursionError("too\ndeep")
 
-    monkeypatch.setattr(import_module("tileir_diff.match.compare"), "compare", broken)
+    monkeypatch.setattr(import_module("tileir_diff.rules.root_cause"), "compare", broken)
     result = run(*PAIR, TILEIR_DIFF_DEBUG="")
     assert result.exit_code == 2
     assert result.stdout == "VERDICT: BLOCKED\n"

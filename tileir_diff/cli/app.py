@@ -66,7 +66,7 @@ def app() -> None:
 
 
 def _register() -> None:
-    from tileir_diff.cli import assemble, classify, diff, doctor, inspect, reduce, rules, run
+    from tileir_diff.cli import assemble, classify, diff, doctor, dump, inspect, reduce, rules, run
 
     for command in (
         diff.diff,
@@ -81,6 +81,7 @@ def _register() -> None:
         rules.completion,
         run.run,
         doctor.doctor,
+        dump.dump,
     ):
         app.add_command(command)
 

@@ -1,0 +1,1 @@
+"""Dumps straight from a front end: what its compiler makes of a kernel for given arguments."""

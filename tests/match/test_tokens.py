@@ -388,3 +388,59 @@ def test_a_value_that_is_read_again_is_waited_for_each_time() -> None:
     assert not lost(once, reading("%s", "%yt"))
     assert len(lost(once, reading("%t", "%yt"))) == 1
     assert not lost(reading("%s", "%yt"), once)
+
+
+def while_(
+    leave: str, after: str, *, handed_on: str = "%s", carried_at: int = 1, counted: bool = True
+) -> str:
+    """A loop that is left at its head, and a store that must come after it; the result is only a token."""
+    test = "%end = cmpi greater_than_or_equal %i, %n, signed : tile<i32> -> tile<i1>"
+    if not counted:
+        load = "load_ptr_tko weak %q : tile<ptr<i32>> -> tile<i32>, token"
+        test = (
+            "%q = offset %o, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>\n"
+            f"%x, %xt = {load}\n%end = cmpi equal %x, %c0, signed : tile<i32> -> tile<i1>"
+        )
+    types, inits = ["tile<i32>", "token"], ["%i = %c0", "%c = %t"]
+    going_on = ["%next", handed_on]
+    order = [0, 1] if carried_at == 1 else [1, 0]
+    types, inits, going_on = ([each[at] for at in order] for each in (types, inits, going_on))
+    return f"""%l = loop iter_values({", ".join(inits)}) : {", ".join(types)} -> token {{
+      {test}
+      if %end {{
+        break {leave} : token
+      }}
+      %s = {STORE.format(value="%i", token="%c")}
+      %next = addi %i, %c1 : tile<i32>
+      continue {", ".join(going_on)} : {", ".join(types)}
+    }}
+    %r = {STORE.format(value="%n", token=after)}"""
+
+
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("carried_at", [0, 1])
+def test_what_comes_after_a_loop_with_a_break_waits_for_its_body(carried_at: int, counted: bool) -> None:
+    def loop(leave: str, after: str, handed_on: str = "%s") -> str:
+        return while_(leave, after, handed_on=handed_on, carried_at=carried_at, counted=counted)
+
+    reference = loop("%c", "%l")
+    assert not lost(reference, reference)
+    for wrong in (loop("%c", "%t"), loop("%t", "%l"), loop("%c", "%l", "%c")):
+        assert lost(reference, wrong)
+
+
+def test_a_loop_with_a_break_hands_out_its_token_as_a_counted_one_does() -> None:
+    counted = carried("%c", "%s").replace("%j = join_tokens %c, %t : token\n", "")
+    after = STORE.format(value="%n", token="{}")
+    assert not lost(while_("%c", "%l"), f"{counted}\n%r = {after.format('%f')}")
+    assert lost(while_("%c", "%l"), f"{counted}\n%r = {after.format('%t')}")
+
+
+def test_a_token_that_no_argument_of_the_loop_stands_for() -> None:
+    """A loop may hand out more than it carries."""
+    loop = while_("%c", "%l#1").replace("-> token {", "-> tile<i32>, token {")
+    loop = loop.replace("break %c : token", "break %i, %c : tile<i32>, token").replace(
+        "%l = loop", "%l:2 = loop"
+    )
+    assert not lost(loop, loop)
+    assert lost(loop, loop.replace("%l#1", "%t"))

@@ -22,7 +22,7 @@ from tileir_diff.graph.values import (
 from tileir_diff.graph.writes import History
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from xdsl.ir import Block, SSAValue
 
@@ -123,9 +123,10 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     colours.finish(ev.terms, loop)
     for index, result in enumerate(op.results):
         if isinstance(result.type, Token):
-            ways = _ways(breaks if loop.trip is None else continues + breaks, index, inside)
-            if loop.trip is not None:
-                ways = Way(union_of_tokens((inits[index],)), inside, True), *ways
+            if op.short == "for":
+                ways = Way(union_of_tokens((inits[index],)), inside, True), *_ways(continues, index, inside)
+            else:
+                ways = _ways_out(ev, breaks, index, inside, markers)
             ev.set(op, ev.kernel.merge_tokens(Merge(ways, loop, inside)), index)
         else:
             ev.set(op, _result(ev, loop, breaks, index, result), index)
@@ -202,6 +203,27 @@ def _ways(exits: Sequence[Exit], index: int, inside: range) -> tuple[Way, ...]:
         Way(union_of_tokens(exit_.values[index : index + 1]), range(exit_.effects, inside.stop))
         for exit_ in exits
     )
+
+
+def _ways_out(
+    ev: Evaluator, breaks: Sequence[Exit], index: int, inside: range, markers: Mapping[int, int]
+) -> tuple[Way, ...]:
+    """The tokens that the breaks hand on. One that the loop carries is that of each way to the loop's head.
+
+    What stands above the break has been carried out once more since.
+    """
+    heads = {frozenset((marker,)): marker for marker in markers.values()}
+    found: list[Way] = []
+    for exit_, way in zip(breaks, _ways(breaks, index, inside), strict=True):
+        head = heads.get(way.sources)
+        if head is None:
+            found.append(way)
+            continue
+        above = range(inside.start, exit_.effects)
+        for each in ev.kernel.merges[head].ways:
+            absent = way.absent if each.entry else each.absent
+            found.append(each._replace(absent=absent, again=above))
+    return tuple(found)
 
 
 def _result(ev: Evaluator, loop: Loop, breaks: list[Exit], index: int, result: SSAValue) -> Term | None:

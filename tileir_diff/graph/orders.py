@@ -11,12 +11,16 @@ if TYPE_CHECKING:
 
 
 class Way(NamedTuple):
-    """One token that a merge may hand on, and the effects that are not carried out where it does."""
+    """One token that a merge may hand on, and the effects that are not carried out where it does.
+
+    entry   whether it is the token from before the loop
+    again   effects that are carried out once more after the token was made
+    """
 
     sources: frozenset[int]
     absent: range = range(0)
     entry: bool = False
-    """The token from before the loop."""
+    again: range = range(0)
 
 
 class Merge(NamedTuple):
@@ -101,7 +105,7 @@ class TokenOrder:
         merge = self._merges[number]
         found = self._everything
         for way in merge.ways:
-            found &= self._closure(way.sources, known) | bits(way.absent)
+            found &= (self._closure(way.sources, known) | bits(way.absent)) & ~bits(way.again)
         return found & ~bits(merge.inside) if merge.head else found
 
     def _at_carry(self, number: int, known: Mapping[int, int], loop: Loop, *, far: bool) -> int:

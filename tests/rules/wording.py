@@ -197,4 +197,5 @@ CASES = [
     ),
     Case("token-order/extra", "load_ptr_tko", "no token", "the store of line 4", "EXTRA"),
     Case("token-order/missing", "store_ptr_tko", "after the load of line 51", "not ordered by a token"),
+    Case("token-order/missing", "break", "after the store of line 51", "not handed on"),
 ]

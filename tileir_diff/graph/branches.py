@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tileir_diff.dialect.types import Token
 from tileir_diff.graph.carries import Exit
 from tileir_diff.graph.orders import Merge, Way
-from tileir_diff.graph.values import sort_of, union_of_tokens
+from tileir_diff.graph.values import last_op, sort_of, union_of_tokens
 from tileir_diff.graph.writes import History
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def if_(ev: Evaluator, op: TileOp) -> None:
             values = then if other is None else other
             value = None if values is None else values[index]
         else:
-            value = _merge(ev, condition, (then[index], other[index]), result, bounds)
+            value = _merge(ev, op, condition, (then[index], other[index]), result, bounds)
         ev.set(op, value, index)
 
 
@@ -57,7 +57,7 @@ def _branch(ev: Evaluator, region: Region | None, outer: Term, condition: Term) 
         return None
     kind, values = ev.block(region.block)
     if kind in ("continue", "break") or (kind == "return" and ev.exits):
-        ev.exits[-1].append(Exit(kind, ev.live, values, len(ev.kernel.effects)))
+        ev.exits[-1].append(Exit(kind, ev.live, values, len(ev.kernel.effects), last_op(region)))
     if kind in ("continue", "break", "return"):
         ev.live = terms.false
     return None if ev.live == terms.false else values
@@ -77,15 +77,23 @@ def _live_after(ev: Evaluator, outer: Term, condition: Term, then_live: Term, el
 
 
 def _merge(
-    ev: Evaluator, condition: Term, values: tuple[Any, Any], result: SSAValue, effects: tuple[range, range]
+    ev: Evaluator,
+    op: TileOp,
+    condition: Term,
+    values: tuple[Any, Any],
+    result: SSAValue,
+    effects: tuple[range, range],
 ) -> Any:
     """One of the values of both branches, whose effects are ``effects``."""
     then, other = values
     if isinstance(result.type, Token):
         if then == other:
             return then
-        ways = Way(union_of_tokens((then,)), effects[1]), Way(union_of_tokens((other,)), effects[0])
-        return ev.kernel.merge_tokens(Merge(ways))
+        ways = [
+            Way(union_of_tokens((value,)), absent, op=last_op(region))
+            for value, absent, region in zip(values, effects[::-1], op.regions, strict=True)
+        ]
+        return ev.kernel.merge_tokens(Merge(tuple(ways)))
     if isinstance(then, int) and isinstance(other, int):
         return ev.terms.ite(condition, then, other, sort_of(result))
     return then if then == other else None

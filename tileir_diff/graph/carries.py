@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from xdsl.ir import SSAValue
 
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Effect, Kernel, Loop
     from tileir_diff.graph.terms import Term, Terms
 
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 class Exit(NamedTuple):
     """One way out of a loop's body: "continue", "break" or "return", its condition, and the values handed on.
 
-    ``effects``: how many effects of the kernel come before it in the text.
+    ``effects``: how many effects of the kernel come before it in the text; ``op``: the terminator.
     """
 
     kind: str
     guard: Term
     values: tuple[Any, ...]
     effects: int
+    op: TileOp | None = None
 
 
 class Body(NamedTuple):

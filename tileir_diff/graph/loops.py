@@ -14,6 +14,7 @@ from tileir_diff.graph.orders import Merge, Way
 from tileir_diff.graph.values import (
     element_bits,
     is_integer,
+    last_op,
     ops_within,
     signed_range,
     sort_of,
@@ -110,7 +111,8 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     returns = [exit_ for exit_ in exits if exit_.kind == "return"]
     inside = range(first_effect, len(ev.kernel.effects))
     for index, marker in markers.items():
-        ways = Way(union_of_tokens((inits[index],)), inside, True), *_ways(continues, index, inside)
+        start = Way(union_of_tokens((inits[index],)), inside, True, op=op)
+        ways = start, *_ways(continues, index, inside)
         ev.kernel.merges[marker] = Merge(ways, loop, inside, True)
     for carry in loop.carries:
         onward = _choose(ev, continues, carry.index, carry.value, default=ev.env[carry.value])
@@ -124,7 +126,8 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     for index, result in enumerate(op.results):
         if isinstance(result.type, Token):
             if op.short == "for":
-                ways = Way(union_of_tokens((inits[index],)), inside, True), *_ways(continues, index, inside)
+                start = Way(union_of_tokens((inits[index],)), inside, True, op=op)
+                ways = start, *_ways(continues, index, inside)
             else:
                 ways = _ways_out(ev, breaks, index, inside, markers)
             ev.set(op, ev.kernel.merge_tokens(Merge(ways, loop, inside)), index)
@@ -177,7 +180,13 @@ def _exits_of_body(ev: Evaluator, block: Block, loop: Loop) -> list[Exit]:
     exits = ev.exits.pop()
     if kind in ("continue", "end", "break"):
         exits.append(
-            Exit("break" if kind == "break" else "continue", ev.live, values, len(ev.kernel.effects))
+            Exit(
+                "break" if kind == "break" else "continue",
+                ev.live,
+                values,
+                len(ev.kernel.effects),
+                last_op(loop.op.regions[0]),
+            )
         )
     ev.loops, ev.guard, ev.live = outer
     for array, history in ev.stored.items():
@@ -200,7 +209,11 @@ def _choose(ev: Evaluator, exits: list[Exit], index: int, value: SSAValue, defau
 def _ways(exits: Sequence[Exit], index: int, inside: range) -> tuple[Way, ...]:
     """The tokens that the ways out of a body hand on; what stands below a way out is not carried out."""
     return tuple(
-        Way(union_of_tokens(exit_.values[index : index + 1]), range(exit_.effects, inside.stop))
+        Way(
+            union_of_tokens(exit_.values[index : index + 1]),
+            range(exit_.effects, inside.stop),
+            op=exit_.op,
+        )
         for exit_ in exits
     )
 
@@ -222,7 +235,7 @@ def _ways_out(
         above = range(inside.start, exit_.effects)
         for each in ev.kernel.merges[head].ways:
             absent = way.absent if each.entry else each.absent
-            found.append(each._replace(absent=absent, again=above))
+            found.append(each._replace(absent=absent, again=above, op=way.op))
     return tuple(found)
 
 

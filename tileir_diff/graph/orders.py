@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel, Loop
 
 
@@ -15,12 +16,14 @@ class Way(NamedTuple):
 
     entry   whether it is the token from before the loop
     again   effects that are carried out once more after the token was made
+    op      what hands it on: a terminator, or the loop that is given it
     """
 
     sources: frozenset[int]
     absent: range = range(0)
     entry: bool = False
     again: range = range(0)
+    op: TileOp | None = None
 
 
 class Merge(NamedTuple):

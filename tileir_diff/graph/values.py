@@ -10,7 +10,7 @@ from tileir_diff.dialect.types import PartitionView, Ptr, StridedView, Tile
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xdsl.ir import SSAValue
+    from xdsl.ir import Region, SSAValue
 
     from tileir_diff.dialect.types import GatherScatterView, Scalar, TensorView
     from tileir_diff.graph.terms import Term
@@ -117,6 +117,12 @@ def union_of_tokens(values: Iterable[Any]) -> frozenset[int]:
     """The effects behind the tokens among the values."""
     tokens: list[frozenset[int]] = [value for value in values if isinstance(value, frozenset)]
     return frozenset[int]().union(*tokens)
+
+
+def last_op(region: Region) -> TileOp | None:
+    """The terminator of a region of one block, or what stands in its place."""
+    op = region.block.last_op
+    return op if isinstance(op, TileOp) else None
 
 
 def defining_op(value: SSAValue) -> TileOp | None:

@@ -294,7 +294,7 @@ def _repaired(
 def _orders(blame: Blame, attempt: Attempt) -> list[Difference]:
     """Accesses that tokens no longer keep in order."""
     found: list[Difference] = []
-    for earlier, later in lost_orders(attempt.reference, attempt.generated, attempt.match):
+    for earlier, later, handed_on in lost_orders(attempt.reference, attempt.generated, attempt.match):
         before = earlier.reference.effect
         # an order to the next iteration, where the access stands no earlier in the text
         previous = "previous " if before.order >= later.reference.effect.order else ""
@@ -303,8 +303,11 @@ def _orders(blame: Blame, attempt: Attempt) -> list[Difference]:
             words = after, "before or after it"
             found.append(blame.make("debug-op/changed", *_ops(later), *words, part="token"))
             continue
-        words = after, "not ordered by a token"
-        found.append(blame.make("token-order/missing", *_ops(later), *words, part="token", status="MISSING"))
+        if handed_on is None:
+            ops, words = _ops(later), (after, "not ordered by a token")
+        else:
+            ops, words = handed_on, (after, "not handed on")
+        found.append(blame.make("token-order/missing", *ops, *words, part="token", status="MISSING"))
     return found
 
 

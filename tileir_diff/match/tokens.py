@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tileir_diff.graph.arrays import meet
 from tileir_diff.graph.orders import TokenOrder
@@ -16,26 +16,31 @@ from tileir_diff.match.iterations import keep_apart
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Effect, Kernel, Loop
     from tileir_diff.graph.orders import Merge
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.canonical import CanonicalEffect
     from tileir_diff.match.effects import EffectMatch
 
-    Lost = tuple[EffectPair, EffectPair]
-
 WRITES = frozenset({"store", "atomic_rmw", "atomic_cas"})
 FENCES = frozenset({"fence"})
 ORDERED = frozenset({"acquire", "release", "acq_rel"})
 
 
-def lost_orders(
-    reference: Kernel, generated: Kernel, match: EffectMatch
-) -> list[tuple[EffectPair, EffectPair]]:
-    """Pairs (earlier, later) whose order is lost, where the accesses may touch the same element.
+class Lost(NamedTuple):
+    """Two accesses whose order is lost, and, where it is one, what hands on another token on each side."""
+
+    earlier: EffectPair
+    later: EffectPair
+    handed_on: tuple[TileOp, TileOp] | None = None
+
+
+def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> list[Lost]:
+    """Accesses whose order is lost, where they may touch the same element.
 
     The two are the same pair where a loop no longer orders an access after itself in the iteration before.
-    Of the orders that one other token costs only one is told: where it stands, if that is an access.
+    Of the orders that one other token costs only one is told: where it stands.
     """
     again = _read_again(reference, generated, match)
     pairs = [*match.pairs, *match.loads, *again]
@@ -44,13 +49,13 @@ def lost_orders(
     orders = _Orders(reference, generated)
     groups, anchors = _groups(pairs)
     lost = [
-        (earlier, later)
+        Lost(earlier, later)
         for group in groups
         for later in group
         for earlier in group
         if _matters(earlier.reference.effect, later.reference.effect, anchors) and orders.lost(earlier, later)
     ]
-    return lost if len(lost) < 2 else _one_a_token(orders, _repairs(reference, generated, pairs), lost)
+    return _one_a_token(orders, _repairs(reference, generated, pairs), lost) if lost else []
 
 
 def _read_again(reference: Kernel, generated: Kernel, match: EffectMatch) -> list[EffectPair]:
@@ -80,6 +85,7 @@ class _Repair(NamedTuple):
 
     extra: Mapping[int, frozenset[int]]
     merges: Mapping[int, Merge]
+    handed_on: tuple[TileOp, TileOp] | None = None
 
 
 def _repairs(reference: Kernel, generated: Kernel, pairs: Sequence[EffectPair]) -> list[_Repair]:
@@ -97,31 +103,59 @@ def _repairs(reference: Kernel, generated: Kernel, pairs: Sequence[EffectPair]) 
         wanted = ours(pair.reference.effect.after)
         if not wanted <= effect.after:
             found.append(_Repair({effect.order: wanted}, {}))
+    same_places = all(order == other for order, other in partner.items())
+    changed: dict[int, tuple[Merge, frozenset[tuple[frozenset[int], frozenset[int]]], Any]] = {}
     for number, merge in reference.merges.items() if same_merges else ():
         theirs = generated.merges[number]
-        if len(merge.ways) == len(theirs.ways):
-            ways = tuple(
-                way._replace(sources=ours(old.sources))
-                for old, way in zip(merge.ways, theirs.ways, strict=True)
-            )
-            if ways != theirs.ways:
-                found.append(_Repair({}, {number: theirs._replace(ways=ways)}))
+        wanted = [ours(way.sources) for way in merge.ways]
+        given = [way.sources for way in theirs.ways]
+        if len(wanted) != len(given) and not same_places:
+            continue
+        base = theirs.ways if len(wanted) == len(given) else merge.ways
+        ways = [way._replace(sources=each) for each, way in zip(wanted, base, strict=True)]
+        ops = [[way.op for way in each.ways] for each in (merge, theirs)]
+        handed_on = _handed_on(list(zip(ops[0], wanted, strict=True)), list(zip(ops[1], given, strict=True)))
+        if handed_on is not None:
+            differing = frozenset(pair for pair in zip(wanted, given, strict=False) if pair[0] != pair[1])
+            changed[number] = theirs._replace(ways=tuple(ways)), differing, handed_on
+    for number, (merge, differing, handed_on) in changed.items():
+        # what a loop hands out may be what it carries: one token is both
+        same = {
+            other: each
+            for other, (each, others, _) in changed.items()
+            if each.loop is merge.loop and merge.head and others <= differing
+        }
+        found.append(_Repair({}, {**same, number: merge}, handed_on))
     return found
+
+
+def _handed_on(
+    ours: Sequence[tuple[TileOp | None, frozenset[int]]],
+    theirs: Sequence[tuple[TileOp | None, frozenset[int]]],
+) -> tuple[TileOp, TileOp] | None:
+    """The first ops of both sides that hand on other tokens, op by op."""
+    sides = [{op: [way[1] for way in side if way[0] is op] for op, _ in side} for side in (ours, theirs)]
+    for (first, wanted), (second, given) in zip(*(side.items() for side in sides), strict=False):
+        if wanted != given and first is not None and second is not None:
+            return first, second
+    return None
 
 
 def _one_a_token(orders: _Orders, repairs: list[_Repair], lost: list[Lost]) -> list[Lost]:
     """One lost order for each token that brings some back, and all that no token does."""
     told: list[Lost] = []
-    while len(lost) > 1 and repairs:
-        left = [[each for each in lost if orders.repaired(repair).lost(*each)] for repair in repairs]
+    while lost and repairs:
+        left = [[each for each in lost if orders.repaired(repair).lost(*each[:2])] for repair in repairs]
         best = min(range(len(repairs)), key=lambda index: len(left[index]))
         if len(left[best]) == len(lost):
             break
         back = [each for each in lost if each not in left[best]]
-        here = [each for each in back if each[1].generated.effect.order in repairs[best].extra]
-        told.append((here or back)[0])
+        here = [each for each in back if each.later.generated.effect.order in repairs[best].extra]
+        told.append((here or back)[0]._replace(handed_on=repairs[best].handed_on))
         orders, lost = orders.repaired(repairs.pop(best)), left[best]
-    return sorted(told + lost, key=lambda pair: [each.reference.effect.order for each in pair[::-1]])
+    return sorted(
+        told + lost, key=lambda each: (each.later.reference.effect.order, each.earlier.reference.effect.order)
+    )
 
 
 def _groups(pairs: Sequence[EffectPair]) -> tuple[list[list[EffectPair]], frozenset[int]]:

@@ -61,6 +61,13 @@ MOVED = Detail(
     fix="read{at} between the same writes of the array as the reference",
 )
 
+HANDED_ON = Detail(
+    impact="logic",
+    message="the {op} does not hand on the token of {expected}, as it does in the reference",
+    effect="what takes the token need not wait for {expected}",
+    fix="hand on{at} the token of {expected}, as the reference does",
+)
+
 
 def words(detail: str, value: str) -> str:
     """`does not wait for the load of line 51`."""
@@ -68,6 +75,8 @@ def words(detail: str, value: str) -> str:
 
 
 def judge(difference: Difference) -> Detail | None:
-    """A read that moved past a write, rather than another token."""
+    """A read that moved past a write, rather than another token; or a token that is lost on the way."""
+    if difference.actual == "not handed on":
+        return HANDED_ON
     moved = difference.actual.startswith("reads ") and difference.rule.endswith("/changed")
     return MOVED if moved else None

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tileir_diff.cli.guard import guarded
-from tileir_diff.cli.output import emit, write_file
+from tileir_diff.cli.output import PATH, emit, write_file
 from tileir_diff.errors import InputError
+
+if TYPE_CHECKING:
+    from tileir_diff.dump.model import Dumped
 
 
 @click.group()
@@ -42,15 +47,37 @@ def dump_py(
 
     with guarded(kernel):
         made = dump_python(kernel, [parse_like(each) for each in like], arch, bytecode_version)
-        if output is None:
-            emit(made.text, None)
-            return
-        try:
-            os.makedirs(output, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot write: {error.strerror}", output) from None
-        place = os.path.join(output, kernel.rpartition(":")[2])
-        write_file(made.bytecode, f"{place}.tirbc")
-        write_file(made.text.encode(), f"{place}.mlir")
-        write_file((json.dumps(made.specialised, indent=1) + "\n").encode(), f"{place}.json")
-        emit(f"{place}.mlir, {place}.tirbc, {place}.json\n", None)
+        _write(made, output, kernel.rpartition(":")[2])
+
+
+@dump.command("cpp")
+@click.argument("source", metavar="FILE.cu", type=PATH)
+@click.option("--arch", default="sm_100", show_default=True, metavar="ARCH")
+@click.option("-o", "--output", metavar="FOLDER", help="Write FILE.mlir, .tilebc and .json there.")
+def dump_cpp(source: str, arch: str, output: str | None) -> None:
+    """Compile the tile kernels of a C++ file with nvcc; no GPU is needed.
+
+    Without -o the text goes to standard output.
+
+    Exit status: 0 written, 2 it cannot be compiled.
+    """
+    from tileir_diff.dump import cpp
+
+    with guarded(source):
+        _write(cpp.dump_cpp(source, arch), output, Path(source).stem, ".tilebc")
+
+
+def _write(made: Dumped, output: str | None, name: str, suffix: str = ".tirbc") -> None:
+    """The text to standard output, or all three files. Raises InputError where they cannot be written."""
+    if output is None:
+        emit(made.text, None)
+        return
+    try:
+        os.makedirs(output, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", output) from None
+    place = os.path.join(output, name)
+    write_file(made.bytecode, f"{place}{suffix}")
+    write_file(made.text.encode(), f"{place}.mlir")
+    write_file((json.dumps(made.specialised, indent=1) + "\n").encode(), f"{place}.json")
+    emit(f"{place}.mlir, {place}{suffix}, {place}.json\n", None)

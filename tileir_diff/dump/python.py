@@ -10,9 +10,10 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from tileir_diff.dump.like import BYTES, Argument
+from tileir_diff.dump.model import SCHEMA, Dumped
 from tileir_diff.errors import InputError
 from tileir_diff.ingest.text import read_text
 from tileir_diff.toolchain.find import SETTING, find_tool
@@ -21,20 +22,11 @@ from tileir_diff.toolchain.run import disassemble, environment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SCHEMA: Final = "tileir-dump/1"
 REFUSED: Final = 3
 """Exit status of the exporting process where the message is for the user as it is."""
 SECONDS: Final = 600.0
 PLACE: Final = re.compile(r'"([^"]+)", line (\d+), col (\d+)')
 """How cuTile Python says where a kernel is wrong."""
-
-
-class Dumped(NamedTuple):
-    """What a front end made of a kernel: bytecode, text with locations, what it was specialised for."""
-
-    bytecode: bytes
-    text: str
-    specialised: dict[str, Any]
 
 
 def dump_python(

@@ -17,8 +17,11 @@ from tests.equivalence.test_control import LOCK
 from tileir_diff import diff
 from tileir_diff.cli.app import app
 from tileir_diff.dialect import parse_text
+from tileir_diff.equivalence.backend import torch
+from tileir_diff.equivalence.differential.compare import mismatch
 from tileir_diff.equivalence.differential.pairs import run_pair
 from tileir_diff.equivalence.differential.plan import Array
+from tileir_diff.equivalence.differential.sides import Ran
 from tileir_diff.equivalence.differential.values import WILD, recipes
 from tileir_diff.match.launch import parse_launch
 from tileir_diff.match.model import CompareOptions, Execution, Semantics
@@ -161,6 +164,30 @@ def test_numbers_that_are_only_moved_must_be_equal(tmp_path: Path) -> None:
     one = "%c = constant <f32: 1.0> : {t}\n%y = maxf %x, %c : {t}"
     near = "%c = constant <f32: 1.00000012> : {t}\n%y = maxf %x, %c : {t}"
     assert outcome(compared(unary(one), unary(near), tmp_path)) == "different"
+
+
+@pytest.mark.parametrize(("units", "told", "most"), [(1.0, False, 6), (20.0, True, 12)])
+def test_a_difference_of_most_elements_needs_few_runs_with_noise(units: float, told: bool, most: int) -> None:
+    array = Array("y", "f32", 4096)
+    chance = torch.Generator().manual_seed(0)
+    plain = torch.rand(array.elements, generator=chance) + 1
+    runs: list[int] = []
+
+    def moved(data: Any, off: float) -> Any:
+        return data + torch.randint(-1, 2, data.shape, generator=chance) * (off * 2.0**-23)
+
+    sides = plain, moved(plain, units)
+
+    def ran(data: Any) -> Ran:
+        return Ran([data], [None], {}, True)
+
+    def sample(side: int, number: int) -> Ran:
+        runs.append(number)
+        return ran(moved(sides[side], 1.0))
+
+    found = mismatch([array], ran(sides[0]), ran(sides[1]), sample)
+    assert (found is not None) == told
+    assert len(runs) <= most
 
 
 def test_the_sign_of_a_zero_is_no_difference(tmp_path: Path) -> None:

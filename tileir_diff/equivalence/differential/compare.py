@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 
 SLACK: Final = 4.0
 FEW: Final = 3
+SOME: Final = 6
 MANY: Final = 16
-"""Runs with noise before a difference is suspected, and before it is told."""
+"""Runs with noise before a difference is suspected, before one of most elements is told, and any other."""
+MOST: Final = 0.2
+ENOUGH: Final = 1000
+"""Share of the elements whose bits differ, and how many, that more runs would not explain all."""
 LARGE: Final = 0.05
 """A difference that is larger, of the value, is none of rounding, where that was shown before."""
 GROSS: Final = 64.0
@@ -137,9 +141,10 @@ def mismatch(
         at = min(suspects)
         return _first(arrays[at], at, reference, generated, suspects[at])
     spread = {at: torch.zeros(suspect.shape, dtype=torch.float64) for at, suspect in suspects.items()}
+    counts = {at: int(suspect.sum()) for at, suspect in suspects.items()}
     rounded = False
     done = 0
-    for rounds in (FEW, most):
+    for rounds in (FEW, min(SOME, most), most):
         while done < rounds:
             # At first the reference alone: its arithmetic is mostly that of both.
             noisy = (sample(0, done), sample(1, done)) if done >= FEW else (sample(0, done),)
@@ -153,6 +158,8 @@ def mismatch(
                 continue
             far = _within(arrays[at], at, reference, generated, spread[at], rounded, GROSS)
             gross = gross or bool((left & ~far).any())
+            if done >= SOME and int(left.sum()) >= max(ENOUGH, MOST * counts[at]):
+                gross = True
         if not suspects:
             return None
         if gross or (done > FEW and not rounded):

@@ -52,6 +52,15 @@ def test_the_bounds_of_a_view_follow_its_index() -> None:
     assert rules(kernel(tiles()), other(moved + tiles(load="%x1, %y"))) == ["addressing/index"]
 
 
+def test_the_index_of_a_tile_is_told_as_a_kernel_writes_it() -> None:
+    """One index a dimension, those that are equal left out; not the element where the tile begins."""
+    first = assert_found(kernel(tiles()), other(tiles(store="%y, %y")), "addressing/index")
+    assert (first.expected, first.actual) == ("[block.x, …]", "[block.y, …]")
+    turned = assert_found(kernel(tiles()), other(tiles(store="%y, %x")), "addressing/index")
+    assert (turned.expected, turned.actual) == ("[block.x, block.y]", "[block.y, block.x]")
+    assert turned.evidence == "the indices of two dimensions are exchanged"
+
+
 def test_a_tile_outside_of_the_view_is_another_index() -> None:
     """All that it reads is padding, and all that it writes is dropped."""
     far = tiles(load="%x, %i4")

@@ -54,6 +54,37 @@ def test_a_lost_mask_over_lanes_is_told_beside_an_obligation() -> None:
     assert (first.impact, first.expected) == ("bounds", "128*block.x + i0 < b.shape0")
 
 
+TWO_SIZES = (
+    "%a: tile<ptr<f32>>, %n: tile<i32>, %s: tile<i32>, %b: tile<ptr<f32>>, %m: tile<i32>, %r: tile<i32>"
+)
+
+
+def two_arrays(op: str, *, padded: bool, name: str) -> str:
+    """`b = op(a)` where each array has its own size, in the mask of its own access."""
+    padding, data = (", %zero", ", tile<128xf32>") if padded else ("", "")
+    return kernel(
+        "%inm = cmpi less_than %o, %mv, signed : tile<128xi32> -> tile<128xi1>\n"
+        f"%v, %vt = load_ptr_tko weak %pa, %in{padding} token=%t : {POINTERS}, tile<128xi1>{data} -> "
+        f"tile<128xf32>, token\n{op}\n{STORE.replace('%in', '%inm')}",
+        parameters=TWO_SIZES,
+        name=name,
+    )
+
+
+@pytest.mark.parametrize("wrong", ["tanh", "negf"])
+def test_a_padding_that_equal_sizes_hide_is_not_told_beside_another_difference(wrong: str) -> None:
+    exp = "%w = exp %v : tile<128xf32>"
+    reference = two_arrays(exp, padded=True, name="k")
+    assert found(reference, two_arrays(exp, padded=False, name="k_entry")) == []
+    other = two_arrays(f"{UNLIKE}{exp.replace('exp', wrong)}", padded=False, name="k_entry")
+    assert [each.rule for each in found(reference, other)] == ["arithmetic/op"]
+    unmasked = two_arrays(f"{UNLIKE}{exp}", padded=False, name="k_entry")
+    unmasked = unmasked.replace("%w, %inm", "%w").replace(
+        "tile<128xf32>, tile<128xi1> -> token", "tile<128xf32> -> token"
+    )
+    assert [each.rule for each in found(reference, unmasked)] == ["mask/missing"]
+
+
 COUNTED = """%c = ptr_to_ptr %b : tile<ptr<f32>> -> tile<ptr<i32>>
 %some = cmpi {condition} : tile<i32> -> tile<i1>
 if %some {{

@@ -87,6 +87,30 @@ def test_arguments_that_must_be_multiples_share_a_line_for_each_side_and_reason(
     ]
 
 
+def test_what_is_said_of_several_sizes_shares_a_line() -> None:
+    blocks = "for all blocks launched"
+    obligations = [
+        "reference b.shape0 = a.shape0",
+        f"block.x < a.shape0 {blocks}",
+        "reference c.shape0 = a.shape0",
+        f"block.x < b.shape0 {blocks}",
+        "c.shape1 <= a.shape1",
+        "generated %arg1 is a multiple of 8",
+        "c.shape1 <= b.shape1",
+    ]
+    assert layout.obligation_lines(obligations) == [
+        "reference b.shape0, c.shape0 = a.shape0",
+        f"block.x < a.shape0, b.shape0 {blocks}",
+        "c.shape1 <= a.shape1, b.shape1",
+        "generated: %arg1 is a multiple of 8",
+    ]
+    assert layout.obligation_lines(obligations, width=36)[:3] == [
+        "reference b.shape0,",
+        "          c.shape0 = a.shape0",
+        "block.x < a.shape0,",
+    ]
+
+
 def test_what_is_cut_away_before_the_mark_leaves_the_name_of_the_op() -> None:
     text = "%x = exp %0 : " + "a" * 200 + " padding_value = zero, " + "b" * 200
     start = text.index("padding_value")

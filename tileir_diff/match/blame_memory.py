@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame import Finding
@@ -65,9 +66,12 @@ def address(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Differenc
     terms = blame.terms
     blocks_a, blocks_b = (frozenset(s for s in terms.symbols[t] if terms.kind[s] == "block") for t in (a, b))
     rule = "addressing/index" if blocks_a <= blocks_b or blocks_b <= blocks_a else "grid/axis"
-    words = tuple(blame.show(terms.sub(t, _sum(blame, base))) for t, base in ((a, base_a), (b, base_b)))
+    offsets = (blame.show(terms.sub(t, _sum(blame, base))) for t, base in ((a, base_a), (b, base_b)))
+    words = tile_words(blame, ref_op, gen_op) or tuple(offsets)
     blame.parts[rule, id(gen_op)] = differing_parts(blame, a, b)
-    return blame.make(rule, ref_op, gen_op, *words, part="index")
+    exchanged = _is_exchanged(blame, ref_op, gen_op)
+    note = "the indices of two dimensions are exchanged" if exchanged else ""
+    return blame.make(rule, ref_op, gen_op, *words, part="index", note=note)
 
 
 def _dim_map(op: Op) -> tuple[int, ...] | None:
@@ -78,11 +82,48 @@ def _dim_map(op: Op) -> tuple[int, ...] | None:
 
 def _same_index(blame: Blame, ref_op: Op, gen_op: Op) -> bool:
     """Whether two accesses through views name the same tile."""
-    if ref_op is None or gen_op is None:
-        return False
+    indices = _tile_indices(blame, ref_op, gen_op)
+    return indices is not None and indices[0] == indices[1]
+
+
+def _tile_indices(blame: Blame, ref_op: Op, gen_op: Op) -> tuple[list[Term | None], list[Term | None]] | None:
+    """Which tile two accesses name, one index a dimension of the view; None where one is no view."""
+    if ref_op is None or gen_op is None or None in (ref_op.one("view"), gen_op.one("view")):
+        return None
     ref = [blame.reference.values.get(value) for value in ref_op.group("index")]
     gen = [blame.generated.values.get(value) for value in gen_op.group("index")]
-    return ref == [None if term is None else blame.rename(term) for term in gen]
+    return ref, [None if term is None else blame.rename(term) for term in gen]
+
+
+def tile_words(blame: Blame, ref_op: Op, gen_op: Op) -> tuple[str, str] | None:
+    """How two accesses through views name their tiles, as a kernel does: `[block.x, …]`; "…" is equal.
+
+    None where something else tells them apart: a size, a stride, the tile's shape, its dimensions' order.
+    """
+    indices = _tile_indices(blame, ref_op, gen_op)
+    if indices is None or indices[0] == indices[1] or _tiling(ref_op) != _tiling(gen_op):
+        return None
+    expected: list[str] = []
+    actual: list[str] = []
+    for ours, theirs in zip(*indices, strict=False):
+        if ours is None or theirs is None:
+            return None
+        expected.append("…" if ours == theirs else blame.show(ours))
+        actual.append("…" if ours == theirs else blame.show(theirs))
+    return f"[{', '.join(expected)}]", f"[{', '.join(actual)}]"
+
+
+def _is_exchanged(blame: Blame, ref_op: Op, gen_op: Op) -> bool:
+    """Whether two accesses through views have the same indices in another order."""
+    ref, gen = _tile_indices(blame, ref_op, gen_op) or ([], [])
+    return ref != gen and None not in (*ref, *gen) and Counter(ref) == Counter(gen)
+
+
+def _tiling(op: Op) -> tuple[object, ...]:
+    """What makes an index of two views mean the same tile."""
+    view = None if op is None else op.one("view")
+    fields = ("tile", "traversal_strides", "dim_map")
+    return tuple(getattr(view.type, field, None) for field in fields) if view is not None else ()
 
 
 def _transposed(blame: Blame, a: Term, b: Term) -> bool:

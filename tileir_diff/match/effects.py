@@ -24,6 +24,8 @@ class EffectPair:
     reference: CanonicalEffect
     generated: CanonicalEffect
     equal: bool
+    given: tuple[Term, ...] = ()
+    """Predicates that are taken to hold, since the host keeps the obligations."""
     obligations: tuple[Term, ...] = ()
     """Predicates over block indices and sizes that only the host can guarantee."""
     whole: bool = True
@@ -73,7 +75,8 @@ def match_effects(
     if sizes is not None:
         for pair in roots[0]:
             if not pair.equal:
-                pair.obligations, pair.equal = host_obligations(reference, pair, sizes, lone_sizes)
+                conditions = host_obligations(reference, pair, sizes, lone_sizes)
+                pair.given, pair.obligations, pair.equal = conditions
     return EffectMatch(*roots, loads[0], (loads[1], loads[2]))
 
 

@@ -142,10 +142,10 @@ def _roots(blame: Blame, attempt: Attempt, result: EntryResult) -> list[Differen
 
 
 def _names(attempt: Attempt) -> dict[Term, str]:
-    """Names of parameters by symbol; those of the reference win where a symbol is shared."""
+    """Names of parameters by symbol; one that only the generated side has says so, as `--launch` takes it."""
     terms = attempt.reference.terms
     return {
-        terms.leaf("arg", kernel.side, index): name
+        terms.leaf("arg", kernel.side, index): f"generated.{name}" if kernel.side else name
         for kernel in (attempt.generated, attempt.reference)
         for index, name in enumerate(arguments.parameter_names(kernel))
     }
@@ -167,7 +167,7 @@ def _oblige_host(blame: Blame, attempt: Attempt, result: EntryResult) -> None:
 
 def _oblige(blame: Blame, atom: Term, result: EntryResult) -> bool:
     """Note what the host must guarantee. Whether that is new."""
-    line = obligation(blame.show(atom))
+    line = obligation(blame.terms, atom, blame.show(atom))
     if line in result.obligations:
         return False
     result.obligations.append(line)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.match.blame_loops import bounds, pair_loops, same_start, tiles_by_block
 from tileir_diff.match.blame_masks import mask, within_trips
-from tileir_diff.match.blame_memory import address, orderings
+from tileir_diff.match.blame_memory import address, orderings, tile_words
 from tileir_diff.match.canonical import depth_iteration
 from tileir_diff.match.explain import describe
 
@@ -131,7 +131,8 @@ def _compared(
             stride = None if other_array else _stride(blame, ref, gen)
             found.append(stride or address(blame, a, b, ref.op, gen.op))
         elif other_tile:
-            words = _list(blame, ref.coordinates), _list(blame, map(blame.rename, gen.coordinates))
+            coordinates = ref.coordinates, map(blame.rename, gen.coordinates)
+            words = tile_words(blame, ref.op, gen.op) or tuple(_list(blame, each) for each in coordinates)
             found.append(blame.make("addressing/index", ref.op, gen.op, *words, part="index"))
     values = [
         (terms.under(ours(x), guards), terms.under(theirs(y), guards))
@@ -158,11 +159,11 @@ def _tile(blame: Blame, effect: Effect) -> list[tuple[Term, Term]]:
 
 
 def _given(blame: Blame, pair: EffectPair) -> tuple[Term, ...]:
-    """The obligations of a pair, over the iterations of the reference's loops."""
+    """What is taken to hold for a pair, over the iterations of the reference's loops."""
     terms = blame.terms
     loops = enumerate(pair.reference.effect.loops)
     iterations = {depth_iteration(terms, depth): terms.atom(loop.iteration) for depth, loop in loops}
-    return tuple(terms.subst(atom, iterations) for atom in pair.obligations)
+    return tuple(terms.subst(atom, iterations) for atom in pair.given)
 
 
 def _condition(blame: Blame, effect: Effect) -> Term:

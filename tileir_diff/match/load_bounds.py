@@ -12,7 +12,7 @@ from tileir_diff.graph.values import is_used
 from tileir_diff.match.blame_masks import mask
 from tileir_diff.match.canonical import aligned
 from tileir_diff.match.effects import EffectPair, describe
-from tileir_diff.match.obligations import block_only, lost_conditions, tile_indices
+from tileir_diff.match.obligations import block_only, has_undetermined, lost_conditions, tile_indices
 from tileir_diff.match.tokens import memory_nodes
 
 if TYPE_CHECKING:
@@ -136,7 +136,9 @@ def beyond(
                 lost = [a for a in lost if a not in accepted and not block_only(attempt.reference, a, tiles)]
             if lost:
                 found.append(_unmasked(blame, pair, lost))
-        elif _is_undetermined(blame.terms, gen.pointer) and not _is_undetermined(blame.terms, ref.pointer):
+        elif has_undetermined(blame.terms, (gen.pointer,)) and not has_undetermined(
+            blame.terms, (ref.pointer,)
+        ):
             found.extend(_unpadded(blame, pair))
     return found
 
@@ -182,17 +184,3 @@ def _unpadded(blame: Blame, pair: EffectPair) -> list[Difference]:
         replace(cause, note="the address of a load comes from it, so it may read anywhere")
         for cause in causes
     ]
-
-
-def _is_undetermined(terms: Terms, address: Term) -> bool:
-    """Whether a lane that a load without padding leaves undetermined takes part in an address."""
-    seen: set[Term] = set()
-    work = [address]
-    while work:
-        node = work.pop()
-        if terms.kind[node] == "undefined":
-            return True
-        if node not in seen:
-            seen.add(node)
-            work.extend(terms.args[node])
-    return False

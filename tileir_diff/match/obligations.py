@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.match.canonical import depth_iteration
 
@@ -14,9 +14,20 @@ if TYPE_CHECKING:
 MAX_NODES = 20_000
 
 
+class Conditions(NamedTuple):
+    """What two effects are compared under."""
+
+    given: tuple[Term, ...] = ()
+    """Predicates that are taken to hold."""
+    obligations: tuple[Term, ...] = ()
+    """What the host must guarantee for that: the same, or that one array is as large as another."""
+    equal: bool = False
+    """Whether the two are equal then."""
+
+
 def host_obligations(
     kernel: Kernel, pair: EffectPair, sizes: frozenset[Term], lone_sizes: frozenset[Term]
-) -> tuple[tuple[Term, ...], bool]:
+) -> Conditions:
     """The predicates about the launch that two effects are compared under, and whether they are equal then.
 
     ``sizes``: the symbols of sizes of arrays; ``lone_sizes``: those that the generated side has no parameter
@@ -25,7 +36,7 @@ def host_obligations(
     terms = kernel.terms
     ref, gen = pair.reference, pair.generated
     if ref.trips != gen.trips or ref.extents != gen.extents or ref.effect.kind != gen.effect.kind:
-        return (), False
+        return Conditions()
     same = ref.key()[7:] == gen.key()[7:] and ref.element == gen.element
     tiles = tile_indices(terms, pair)
     ref_atoms, gen_atoms = terms.conjuncts(ref.condition), terms.conjuncts(gen.condition)
@@ -49,17 +60,22 @@ def host_obligations(
             same = False
     guards = tuple(dict.fromkeys((*ref_atoms, *gen_atoms)))
     ref_inner, gen_inner = (dict.fromkeys(_inner_conditions(kernel, side.values)) for side in (ref, gen))
+    as_large: dict[Term, Term] = {}
     for atom in dict.fromkeys((*ref_inner, *gen_inner)):
         if atom in guards or atom in assumed:
             continue
+        extent = _is_extent(kernel, atom, sizes)
+        if extent and atom in ref_inner and atom in gen_inner:
+            # both sides mask the load; arrays of one shape make the store's mask imply it
+            larger = next((x for guard in guards if (x := _as_large(kernel, guard, atom, sizes))), None)
+            if larger is not None:
+                as_large[atom] = larger
+                assumed[atom] = None
+                continue
         if block_only(kernel, atom, tiles):
             assumed[atom] = None
-        elif not _is_extent(kernel, atom, sizes):
+        elif not extent or (atom in ref_inner and atom in gen_inner):
             continue
-        elif atom in ref_inner and atom in gen_inner:
-            # both sides mask the load; arrays of one shape make the store's mask imply it
-            if any(_other_size(kernel, guard, atom, sizes) for guard in guards):
-                assumed[atom] = None
         elif unmasked and (atom in gen_inner or _is_extent(kernel, atom, lone_sizes)):
             assumed[atom] = None
     everything = (*guards, *assumed)
@@ -67,8 +83,11 @@ def host_obligations(
     for a, b in terms_of:
         if a is not None and b is not None and terms.under(a, everything) != terms.under(b, everything):
             same = False
-    # beside another difference only what is about whole blocks: masks over lanes may be what differs
-    return tuple(atom for atom in assumed if same or block_only(kernel, atom, tiles)), same
+    # beside another difference only what is about whole blocks, and what hides that only one side pads:
+    # other masks over lanes may be what differs
+    hides = not same and has_undetermined(terms, ref.values) != has_undetermined(terms, gen.values)
+    given = tuple(x for x in assumed if same or (x in as_large and hides) or block_only(kernel, x, tiles))
+    return Conditions(given, tuple(as_large.get(x, x) for x in given), same)
 
 
 def covers(kernel: Kernel, pair: EffectPair, atom: Term) -> bool:
@@ -97,9 +116,12 @@ def lost_conditions(terms: Terms, pair: EffectPair) -> list[Term]:
     return [atom for atom in terms.conjuncts(pair.reference.condition) if not terms.implies(guards, atom)]
 
 
-def obligation(condition: str) -> str:
-    """How a condition that the host must guarantee is told."""
-    return f"{condition} for all blocks and lanes launched"
+def obligation(terms: Terms, atom: Term, shown: str) -> str:
+    """How a condition that the host must guarantee is told; ``shown``: the condition in words."""
+    kinds = {terms.kind[symbol] for symbol in terms.symbols[atom]} - {"arg", "grid"}
+    if not kinds:
+        return shown
+    return f"{shown} for all blocks{' and lanes' if kinds - {'block'} else ''} launched"
 
 
 def for_all_lanes(terms: Terms, atom: Term) -> Term | None:
@@ -163,13 +185,19 @@ def _is_extent(kernel: Kernel, atom: Term, sizes: frozenset[Term]) -> bool:
     return factor < 0 and len(mono) == 1 and mono[0] in sizes
 
 
-def _other_size(kernel: Kernel, guard: Term, atom: Term, sizes: frozenset[Term]) -> bool:
-    """Both say ``coordinate < size`` of one coordinate, for two arrays."""
+def _as_large(kernel: Kernel, guard: Term, atom: Term, sizes: frozenset[Term]) -> Term | None:
+    """That the array of ``atom`` is as large as that of ``guard``, so that the guard implies the atom.
+
+    None unless both say ``coordinate < size`` of one coordinate, for two arrays.
+    """
     terms = kernel.terms
     if terms.kind[guard] != "le" or terms.kind[atom] != "le":
-        return False
-    difference = terms.poly(terms.sub(terms.args[guard][0], terms.args[atom][0]))
-    return len(difference) == 2 and all(len(m) == 1 and m[0] in sizes for m in difference)
+        return None
+    difference = terms.sub(terms.args[atom][0], terms.args[guard][0])
+    monomials = terms.poly(difference)
+    if len(monomials) != 2 or not all(len(m) == 1 and m[0] in sizes for m in monomials):
+        return None
+    return terms.le0(difference)
 
 
 def _inner_conditions(kernel: Kernel, values: tuple[Term, ...]) -> list[Term]:
@@ -196,6 +224,20 @@ def _inner_conditions(kernel: Kernel, values: tuple[Term, ...]) -> list[Term]:
         for atom in terms.conjuncts(cond if direct else terms.negate(cond)):
             wanted.add(atom)
     return [atom for atom in found if atom in wanted]
+
+
+def has_undetermined(terms: Terms, values: tuple[Term, ...]) -> bool:
+    """Whether lanes that a load leaves undetermined take part in the values."""
+    seen: set[Term] = set()
+    work = list(values)
+    while work and len(seen) < MAX_NODES:
+        node = work.pop()
+        if terms.kind[node] == "undefined":
+            return True
+        if node not in seen:
+            seen.add(node)
+            work.extend(terms.args[node])
+    return False
 
 
 def _guards_load(kernel: Kernel, node: Term) -> bool:

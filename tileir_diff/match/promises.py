@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.attributes import Bounded
 from tileir_diff.graph.values import defining_op, ops_within
 from tileir_diff.match.canonical import outward
 from tileir_diff.match.model import Difference
@@ -465,7 +466,7 @@ def _stronger_bound(
             "bounds/stronger",
             _counterpart(reference, promise),
             promise.op,
-            "no promise" if ref_low is None and ref_high is None else f"bounded<{ref_low}, {ref_high}>",
+            "no promise" if ref_low is None and ref_high is None else str(Bounded(ref_low, ref_high)),
             str(promise.assumption),
             part="assumption",
         )

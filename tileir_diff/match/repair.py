@@ -226,4 +226,12 @@ def _words(blame: Blame, suspect: Suspect) -> tuple[str, str]:
         return ", ".join(axes), ", ".join(axes[::-1])
     if edit.what == "kind" or then is None or now is None:
         return text(edit.twin), text(edit.op)
+    if edit.name == "index" and edit.op.one("view") is not None:
+        return _among_indices(edit, blame.show(then)), _among_indices(edit, blame.show(now))
     return blame.show(then), blame.show(now)
+
+
+def _among_indices(edit: Edit, index: str) -> str:
+    """An index where it stands among those of the other dimensions: `[block.x, …]`."""
+    read = zip(edit.op.group("index"), edit.twin.group("index"), strict=True)
+    return f"[{', '.join('…' if now is then else index for now, then in read)}]"

@@ -47,8 +47,13 @@ SHORT_CAPTION = 32
 NUMBER = re.compile(r"-?(\d|inf$|nan$)")
 """How the name of an argument begins where it is no name but the value that stands for it."""
 
+OBLIGATIONS = "the host must guarantee (--launch FILE checks it for one launch)"
+
 MULTIPLE = re.compile(r"(?:(reference|generated) )?(%?\S+) is a multiple of (\d+)(?: \((.*)\))?")
 """An obligation that often comes in numbers."""
+
+RELATION = re.compile(r"(?:(reference|generated) )?(\S+) (=|<|<=) (\S+)( for all blocks launched)?")
+"""One about a size, which often comes for each dimension and each array."""
 
 ALSO = "also at "
 """How the part of the evidence begins that says where else the same is found."""
@@ -164,24 +169,47 @@ def wrapped(title: str, items: list[str], width: int = WIDTH) -> list[str]:
 
 
 def obligation_lines(obligations: list[str], width: int = WIDTH) -> list[str]:
-    """What the host must guarantee; arguments that must be multiples share a line.
+    """What the host must guarantee; what is said of several sizes, or of several arguments, shares a line.
 
+    `reference a.shape0, b.shape0 = c.shape0`, `block.x < a.shape0, b.shape0 for all blocks launched`,
     `generated: %arg1, %arg3 are multiples of 8; %arg2 is a multiple of 4 (stated by ...)`.
     """
-    groups: dict[tuple[str, str], dict[str, list[str]]] = {}
-    lines: list[str] = []
+    multiples: dict[tuple[str, str], dict[str, list[str]]] = {}
+    relations: dict[tuple[str, str], list[str]] = {}
     for obligation in obligations:
-        found = MULTIPLE.fullmatch(obligation)
-        if found is None:
-            lines.append(obligation)
+        if found := MULTIPLE.fullmatch(obligation):
+            side, name, divisor, reason = found.groups(default="")
+            multiples.setdefault((side, reason), {}).setdefault(divisor, []).append(name)
             continue
-        side, name, divisor, reason = found.groups(default="")
-        groups.setdefault((side, reason), {}).setdefault(divisor, []).append(name)
-    for (side, reason), divisors in groups.items():
+        found = RELATION.fullmatch(obligation)
+        side, left, sign, right, tail = found.groups(default="") if found else ("", obligation, "", "", "")
+        head = f"{side} " if side else ""
+        if sign in ("<", "<="):
+            relations.setdefault((f"{head}{left} {sign} ", tail), []).append(right)
+        else:
+            relations.setdefault((head, f" = {right}" if sign else ""), []).append(left)
+    lines: list[str] = []
+    for (head, tail), names in relations.items():
+        if head or tail:
+            lines += _listed(head, names, tail, width)
+        else:
+            lines += names
+    for (side, reason), divisors in multiples.items():
         items = [_multiples(names, divisor) for divisor, names in divisors.items()]
         items[-1] += f" ({reason})" if reason else ""
         lines += wrapped(f"{side}: " if side else "", items, width)
     return lines
+
+
+def _listed(head: str, names: list[str], tail: str, width: int) -> list[str]:
+    """`head a, b, c tail`, in lines of at most `width` characters if the names let it."""
+    lines = [head]
+    items = [*(f"{name}, " for name in names[:-1]), f"{names[-1]}{tail}"]
+    for item in items:
+        if len(lines[-1]) + len(item.rstrip()) > width and lines[-1].strip() not in ("", head.strip()):
+            lines.append(" " * len(head))
+        lines[-1] += item
+    return [line.rstrip() for line in lines]
 
 
 def evidence_lines(evidence: str) -> list[tuple[str, str]]:

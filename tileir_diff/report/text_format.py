@@ -38,7 +38,7 @@ def render_text(result: Result, *, color: bool = False, equivalences: bool = Fal
     lines += _section("not checked", result.not_checked, paint)
     lines += _section("ignored by --select or --ignore", layout.ignored_lines(result), paint)
     lines += _section("assumed", result.assumptions, paint)
-    lines += _section("the host must guarantee", layout.obligation_lines(result.obligations), paint)
+    lines += _section(layout.OBLIGATIONS, layout.obligation_lines(result.obligations), paint)
     lines += _section("arguments (reference = generated)", layout.argument_lines(result.arguments), paint)
     lines += _equivalences(result, equivalences, paint)
     lines += _section("notices", result.notices, paint)

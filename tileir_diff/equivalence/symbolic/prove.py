@@ -116,5 +116,6 @@ class _Prover:
             copy = None if whole is None else self.again.copied(self.blame.terms, whole)
             term = None if copy is None else terms.subst(copy, iterations)
             if term is not None and not any(terms.kind[s] == "it" for s in terms.symbols[term]):
-                found.append(Known(term, Fact(obligation(self.blame.show(atom)), "host")))
+                told = obligation(self.blame.terms, atom, self.blame.show(atom))
+                found.append(Known(term, Fact(told, "host")))
         return found

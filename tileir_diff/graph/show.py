@@ -38,6 +38,8 @@ DEPTH = 5
 SHALLOW = 3
 """A long term is shown at least so deep."""
 WIDTH = 96
+DEEPEST, LONGEST, TOO_LONG = 12, 400, 4000
+"""Two terms whose difference lies deep inside are shown so deep, in so many characters, at the most."""
 
 
 def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> str:
@@ -51,6 +53,17 @@ def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> s
         if len(line) <= WIDTH:
             return line
     return cut(line, WIDTH)
+
+
+def show_both(terms: Terms, a: Term, b: Term, names: Mapping[Term, str] | None = None) -> tuple[str, str]:
+    """Two unequal terms; deeper, and as long as they are, where that alone shows how they differ."""
+    first, second = show(terms, a, names), show(terms, b, names)
+    for depth in range(DEPTH, DEEPEST + 1):
+        unlike = first != second and not (first.endswith("…") and second.endswith("…"))
+        if unlike or len(first) + len(second) > TOO_LONG:
+            break
+        first, second = (_show(terms, term, names or {}, depth) for term in (a, b))
+    return cut(first, LONGEST), cut(second, LONGEST)
 
 
 def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:

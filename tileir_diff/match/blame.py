@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from tileir_diff.dialect.types import Ptr
 from tileir_diff.graph.evaluate import substitute_carries
-from tileir_diff.graph.show import show
+from tileir_diff.graph.show import show, show_both
 from tileir_diff.match.model import Difference
 from tileir_diff.match.sites import origin, site
 
@@ -71,6 +71,10 @@ class Blame:
 
     def show(self, term: Term) -> str:
         return show(self.terms, term, self.names)
+
+    def both(self, a: Term, b: Term) -> tuple[str, str]:
+        """How two unequal terms read."""
+        return show_both(self.terms, a, b, self.names)
 
     def make(
         self,

@@ -53,7 +53,7 @@ def elementwise(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: i
         children.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
     if mods_a != mods_b and bare(blame, a) == bare(blame, b):
         return found + [child for child in children if child.difference.rule.split("/")[0] in MODES]
-    exchanged = blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
+    exchanged = blame.one("arithmetic/operands", ref_op, gen_op, *blame.both(a, b))
     if name in ("subf", "addf", "divf", "fma") and sorted(args_a) == sorted(args_b) and args_a != args_b:
         return exchanged
     if any(child.structural for child in (*children, *found)):

@@ -46,7 +46,7 @@ def _named(blame: Blame, known: Reformulation, a: Term, b: Term, ref_op: Op, gen
     if hidden and bare(blame, a) == bare(blame, b):
         return hidden
     rule = "arithmetic/extra-rounding" if known.impact == "precision" else "arithmetic/reformulated"
-    words = blame.show(a), blame.show(b)
+    words = blame.both(a, b)
     return [*blame.one(rule, ref_op, gen_op, *words, impact=known.impact, note=known.why), *hidden]
 
 

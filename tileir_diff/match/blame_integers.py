@@ -43,7 +43,7 @@ def integers(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: 
         return [Finding(difference) for difference in modes]
     same = ref_op is not None and gen_op is not None and ref_op.short == gen_op.short
     rule = "arithmetic/operands" if same else "arithmetic/not-proven"
-    return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), structural=True)
+    return blame.one(rule, ref_op, gen_op, *blame.both(a, b), structural=True)
 
 
 def shared_constant(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> list[Finding] | None:
@@ -55,7 +55,7 @@ def shared_constant(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) 
         if op is None or op.short != "constant" or blame.generated.values.get(operand) != b:
             continue
         if len(list(op.results[0].uses)) > 1:
-            words = blame.show(a), blame.show(b)
+            words = blame.both(a, b)
             return blame.one("constant/value", ref_user, gen_user, *words, part=part)
     return None
 
@@ -73,5 +73,5 @@ def _factors(blame: Blame, x: Term, y: Term, ref_op: Op, gen_op: Op, depth: int)
         ops = origin(blame.reference, x) or ref_op, origin(blame.generated, y) or gen_op
         return selections(blame, x, y, *ops, depth)
     if kind == "block":
-        return blame.one("grid/axis", ref_op, gen_op, blame.show(x), blame.show(y))
+        return blame.one("grid/axis", ref_op, gen_op, *blame.both(x, y))
     return None if kind in SYMBOLS else blame.walk(x, y, ref_op, gen_op, depth + 1)

@@ -25,7 +25,7 @@ def loops(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int
     found = pair_loops(blame, ref_loop, gen_loop, (ref_index, gen_index), depth)
     lanes_a, lanes_b = terms.args[a][2:], tuple(blame.rename(term) for term in terms.args[b][2:])
     if not found and lanes_a != lanes_b:
-        words = blame.show(a), blame.show(b)
+        words = blame.both(a, b)
         return blame.one("shape-op/changed", ref_user, gen_user, *words, structural=True)
     return found
 
@@ -115,7 +115,7 @@ def _starts(blame: Blame, ref: Loop, gen: Loop, pair: tuple[Carry, Carry], depth
     a, b = pair[0].init, blame.rename(pair[1].init)
     if _is_carried(blame, a) != _is_carried(blame, b):
         ops = blame.ops(pair[0].init, pair[1].init, ref.op, gen.op)
-        return blame.one("accumulator/init", *ops, blame.show(a), blame.show(b), impact="logic")
+        return blame.one("accumulator/init", *ops, *blame.both(a, b), impact="logic")
     return blame.walk(pair[0].init, pair[1].init, ref.op, gen.op, depth + 1)
 
 
@@ -129,7 +129,7 @@ def bounds(blame: Blame, ref: Loop, gen: Loop, depth: int) -> list[Finding]:
         if ref.exit is None or gen.exit is None:
             return []
         if blame.rename(gen.exit) == blame.terms.negate(ref.exit):
-            words = blame.show(ref.exit), blame.show(gen.exit)
+            words = blame.both(ref.exit, gen.exit)
             ops = blame.ops(ref.exit, gen.exit, ref.op, gen.op)
             return blame.one("control-flow/exit", *ops, *words, note="leaves where the reference goes on")
         return list(blame.walk(ref.exit, gen.exit, ref.op, gen.op, depth + 1))
@@ -144,7 +144,7 @@ def bounds(blame: Blame, ref: Loop, gen: Loop, depth: int) -> list[Finding]:
         rule = "loop/step"
     elif ref.op.short == gen.op.short == "for":
         rule = "loop/bounds"
-    return blame.one(rule, ref.op, gen.op, blame.show(ref.trip), blame.show(trip))
+    return blame.one(rule, ref.op, gen.op, *blame.both(ref.trip, trip))
 
 
 def same_start(blame: Blame, ref: Loop, gen: Loop) -> bool:

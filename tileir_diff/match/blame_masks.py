@@ -23,7 +23,7 @@ def selections(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
     """Two selections: of a ``select``, or of a load between memory and padding."""
     written = [blame.rename(arg) for arg in blame.terms.args[b]]
     if list(blame.terms.args[a]) == [written[0], *written[:0:-1]]:
-        return blame.one("arithmetic/operands", ref_op, gen_op, blame.show(a), blame.show(b))
+        return blame.one("arithmetic/operands", ref_op, gen_op, *blame.both(a, b))
     cond_a, then_a, else_a = _branches(blame, a)
     cond_b, then_b, else_b = (blame.rename(arg) for arg in _branches(blame, b))
     if _crossed((then_a, else_a), (then_b, else_b)):  # a negated condition changes the arms' order
@@ -110,7 +110,7 @@ def _paddings(blame: Blame, a: Term, b: Term, loads: tuple[TileOp, TileOp]) -> l
         (False, True): ("padding/missing", "MISSING"),
         (False, False): ("padding/changed", "DIFFERS"),
     }[undefined]
-    return blame.one(rule, *loads, blame.show(a), blame.show(b), part="padding", status=status)
+    return blame.one(rule, *loads, *blame.both(a, b), part="padding", status=status)
 
 
 def _is_undefined(blame: Blame, term: Term) -> bool:
@@ -143,7 +143,7 @@ def one_selection(
     own = ref_op if lost else gen_op
     family = "mask" if own is None or own.short == "select" else "control-flow"
     rule, status = (f"{family}/missing", "MISSING") if lost else (f"{family}/extra", "EXTRA")
-    return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), status=status)
+    return blame.one(rule, ref_op, gen_op, *blame.both(a, b), status=status)
 
 
 def _one_mask(
@@ -272,4 +272,4 @@ def predicates(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
     over_lanes = any(terms.kind[s] == "lane" for s in terms.symbols[a])
     lanes = over_lanes and terms.kind[a] in ("le", "ult", "and", "or")
     rule = "mask/changed" if lanes else "control-flow/condition"
-    return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b))
+    return blame.one(rule, ref_op, gen_op, *blame.both(a, b))

@@ -52,9 +52,7 @@ def address(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Differenc
     mapped = None not in maps and maps[0] != maps[1]
     map_words = f"dim_map={list(maps[0] or ())}", f"dim_map={list(maps[1] or ())}"
     if _transposed(blame, a, b):
-        rule, words = (
-            ("dim-map/changed", map_words) if mapped else ("shape-op/changed", (blame.show(a), blame.show(b)))
-        )
+        rule, words = ("dim-map/changed", map_words) if mapped else ("shape-op/changed", blame.both(a, b))
         return blame.make(
             rule, ref_op, gen_op, *words, note="the two axes of the tile are exchanged", impact="logic"
         )
@@ -66,8 +64,8 @@ def address(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Differenc
     terms = blame.terms
     blocks_a, blocks_b = (frozenset(s for s in terms.symbols[t] if terms.kind[s] == "block") for t in (a, b))
     rule = "addressing/index" if blocks_a <= blocks_b or blocks_b <= blocks_a else "grid/axis"
-    offsets = (blame.show(terms.sub(t, _sum(blame, base))) for t, base in ((a, base_a), (b, base_b)))
-    words = tile_words(blame, ref_op, gen_op) or tuple(offsets)
+    offsets = terms.sub(a, _sum(blame, base_a)), terms.sub(b, _sum(blame, base_b))
+    words = tile_words(blame, ref_op, gen_op) or blame.both(*offsets)
     blame.parts[rule, id(gen_op)] = differing_parts(blame, a, b)
     exchanged = _is_exchanged(blame, ref_op, gen_op)
     note = "the indices of two dimensions are exchanged" if exchanged else ""
@@ -108,8 +106,9 @@ def tile_words(blame: Blame, ref_op: Op, gen_op: Op) -> tuple[str, str] | None:
     for ours, theirs in zip(*indices, strict=False):
         if ours is None or theirs is None:
             return None
-        expected.append("…" if ours == theirs else blame.show(ours))
-        actual.append("…" if ours == theirs else blame.show(theirs))
+        words = ("…", "…") if ours == theirs else blame.both(ours, theirs)
+        expected.append(words[0])
+        actual.append(words[1])
     return f"[{', '.join(expected)}]", f"[{', '.join(actual)}]"
 
 

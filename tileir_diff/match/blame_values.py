@@ -59,7 +59,7 @@ def explain(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: i
         return misread or blame.one("constant/value", ref_op, gen_op, *values, part="value")
     if {ka, kb} in ({"fc", "undefined"}, {"padding", "undefined"}):
         rule, status = ("padding/missing", "MISSING") if kb == "undefined" else ("padding/extra", "EXTRA")
-        return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), part="padding", status=status)
+        return blame.one(rule, ref_op, gen_op, *blame.both(a, b), part="padding", status=status)
     if ka == kb == "reduce":
         return reductions(blame, a, b, ref_op, gen_op, depth)
     if ka == kb == "mma":
@@ -156,4 +156,4 @@ def unexplained(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> l
         return elsewhere
     other = ref_op is not None and gen_op is not None and ref_op.short != gen_op.short
     rule = "arithmetic/op" if other else "arithmetic/not-proven"
-    return blame.one(rule, ref_op, gen_op, blame.show(a), blame.show(b), structural=True)
+    return blame.one(rule, ref_op, gen_op, *blame.both(a, b), structural=True)

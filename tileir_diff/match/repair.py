@@ -228,7 +228,7 @@ def _words(blame: Blame, suspect: Suspect) -> tuple[str, str]:
         return text(edit.twin), text(edit.op)
     if edit.name == "index" and edit.op.one("view") is not None:
         return _among_indices(edit, blame.show(then)), _among_indices(edit, blame.show(now))
-    return blame.show(then), blame.show(now)
+    return blame.both(then, now)
 
 
 def _among_indices(edit: Edit, index: str) -> str:

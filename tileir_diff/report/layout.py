@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tileir_diff.rules.render import base_name, elide, focus
+from tileir_diff.rules.render import base_name, elide, fitted
 
 if TYPE_CHECKING:
     from tileir_diff.report.result import (
@@ -305,7 +305,7 @@ def is_cut(place: Place | None, taken: int) -> bool:
 def caption(place: Place, text: str, other: str, width: int = CAPTION) -> str:
     """What stands behind the caret: `mask: lane < N`. Of a long text, where it differs from `other`."""
     label = f"{place.part}: " if place.part and text and not text.startswith(place.part) else ""
-    return label + focus(text, other, max(SHORT_CAPTION, min(CAPTION, width - len(label))))
+    return label + fitted(text, other, max(SHORT_CAPTION, min(CAPTION, width - len(label))))
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tileir_diff.rules.model import MESSAGE_LIMIT
+from tileir_diff.shorten import shortened
 
 if TYPE_CHECKING:
     from tileir_diff.match.model import Difference, Site
@@ -63,7 +64,7 @@ def sentence(template: str, difference: Difference) -> str:
     for key, value in values.items():
         other = full["actual" if key == "expected" else "expected"]
         text = str(value)
-        values[key] = focus(text, other, VALUE_LIMIT) if key in full else elide(text, VALUE_LIMIT)
+        values[key] = fitted(text, other, VALUE_LIMIT) if key in full else elide(text, VALUE_LIMIT)
     return _fill(template, values)
 
 
@@ -101,6 +102,13 @@ def elide(text: str, width: int) -> str:
         return text[:head] + ELLIPSIS + text[start:]
     end = next((at for at in range(start, start + WORD) if not _in_word(text[at - 1])), start)
     return _word_end(text, 0, head) + ELLIPSIS + text[end:]
+
+
+def fitted(text: str, other: str, width: int) -> str:
+    """`text` in at most `width` characters: without what `other` has too, else around where they differ."""
+    if len(text) <= width:
+        return text
+    return shortened(text, other, width) or focus(text, other, width)
 
 
 def focus(text: str, other: str, width: int) -> str:
@@ -149,7 +157,7 @@ def _share(values: _Values, used: list[str], room: int) -> None:
         part = max(SHORTEST, room // (len(used) - position))
         text = str(values[key])
         other = full["actual" if key == "expected" else "expected"]
-        values[key] = focus(text, other, part) if key in full else elide(text, part)
+        values[key] = fitted(text, other, part) if key in full else elide(text, part)
         room -= len(str(values[key]))
 
 

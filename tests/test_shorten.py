@@ -1,0 +1,38 @@
+"""Formulas that are cut to fit a line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tileir_diff.shorten import shortened
+
+SUM = "divf(reduce(loop result), itof(arg0.shape1))"
+ROW = "arg0.stride0*block.x"
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "width", "expected"),
+    [
+        ("a + b", "a - b", 10, "a + b"),
+        (f"addf(arg22, {SUM})", SUM, 30, "addf(arg22, divf(…))"),
+        (f"absf(load[{ROW} + i0])", f"negf(load[{ROW} + i0])", 20, "absf(load[…])"),
+        (f"{ROW} + i0 + 128*k1", f"{ROW} + i0 + 64*k1", 20, "… + 128*k1"),
+        (f"ftof(({ROW} < n ? load[x + 4] : 0))", f"({ROW} < n ? load[x + 4] : 0)", 20, "ftof(load[…])"),
+        (f"load[{ROW}] < n (unsigned)", f"load[{ROW}] < n", 24, "load[…] < n (unsigned)"),
+        ("min(floor(arg0.shape1 / 64), 2*block.x + 2)", "min(floor(arg0.shape1 / 64), 2*block.x)", 32,
+         "min(floor(…), 2*block.x + 2)"),
+    ],
+)  # fmt: skip
+def test_what_both_have_is_left_out_first(text: str, other: str, width: int, expected: str) -> None:
+    assert shortened(text, other, width) == expected
+
+
+def test_nothing_is_returned_where_the_two_would_read_alike_or_not_fit() -> None:
+    assert shortened("f(aaaaaaaaaa)", "f(bbbbbbbbbb)", 6) is None
+    assert shortened("a_very_long_name_without_any_part", "another", 10) is None
+
+
+@pytest.mark.parametrize("text", ["f(a, (b + c", "a) + b]", "", "((", "…)*(…"])
+def test_brackets_that_do_not_match(text: str) -> None:
+    line = shortened(text, "x", 3)
+    assert line is None or len(line) <= 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # A caret line is only useful while the quoted line fits a terminal; long lines are cut around the caret.
 QUOTE_WIDTH = 160
 
@@ -40,6 +42,16 @@ class InputError(Exception):
 
     def _position(self) -> tuple[str, ...]:
         return (str(self.line), str(self.column)) if self.line else ()
+
+
+def not_toml(error: ValueError, path: str, text: str) -> InputError:
+    """What tomllib refuses, with the line that it names in its message."""
+    message, found, position = str(error).rpartition(" (at line ")
+    numbers = [int(digits) for digits in re.findall(r"\d+", position)]
+    if not found or len(numbers) != 2:
+        return InputError(f"not TOML: {error}", path)
+    line, column = numbers
+    return InputError(f"not TOML: {message}", path, line, column, text.split("\n")[line - 1])
 
 
 def _quote(line: str, column: int) -> tuple[str, int]:

@@ -97,3 +97,16 @@ def test_a_missing_or_binary_file_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="not UTF-8"):
         read_config(str(tmp_path / "binary.toml"))
+
+
+def test_what_is_not_toml_is_quoted(tmp_path: Path) -> None:
+    file = tmp_path / "tileir-diff.toml"
+    file.write_text("strict = true\nfail-on = edge\n")
+    with pytest.raises(InputError) as caught:
+        read_config(str(file))
+    head, line, caret = str(caught.value).split("\n")
+    assert head.startswith(f"{file}:2:11: error: not TOML: ")
+    assert (line, caret) == ("  fail-on = edge", "            ^")
+    file.write_text("strict = ")
+    with pytest.raises(InputError, match="not TOML"):
+        read_config(str(file))

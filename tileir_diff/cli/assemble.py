@@ -10,7 +10,7 @@ from tileir_diff.cli.output import complain, emit_bytes
 from tileir_diff.errors import InputError
 
 
-@click.command()
+@click.command(short_help="Write a dump as bytecode.")
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option("-o", "--output", required=True, metavar="FILE", help="The bytecode; `-` is standard output.")
 @click.option(

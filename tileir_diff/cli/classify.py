@@ -12,7 +12,7 @@ from tileir_diff.cli.output import PATH, emit
 from tileir_diff.errors import InputError
 
 
-@click.command()
+@click.command(short_help="Say whose fault a difference is.")
 @click.argument("reference", type=PATH)
 @click.argument("generated", type=PATH)
 @click.option("--source", type=PATH, metavar="FILE", help="The kernel's own source: K.rs.")

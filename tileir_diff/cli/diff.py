@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from tileir_diff.cli import completion
 from tileir_diff.cli.guard import internal
@@ -25,6 +26,11 @@ FORMATS = ("text", "json", "markdown")
 LEVELS = ("hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
 EXIT_STYLES = ("diff", "tilegym")
 
+NEEDS = {
+    "runs": "execute", "seed": "execute", "budget": "execute", "inputs": "execute", "no_cache": "lower",
+}  # fmt: skip
+"""Options that say something only beside another one."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -32,48 +38,45 @@ def comparison_options(command: F) -> F:
     """The options that decide a result, for all verbs that compare."""
     options = [
         click.option(
+            "--launch", multiple=True, type=PATH, metavar="NAME=VALUE|FILE",
+            help="Launch facts: grid.x=2048, n=333 (generated.n=333 for one side), or a launch file.",
+        ),
+        click.option(
             "--args", "args_file", type=PATH, metavar="FILE",
             help="Argument map, JSON or TOML: generated argument to reference argument.",
         ),
-        click.option(
-            "--config", type=PATH, metavar="FILE", help="Settings file, not the one found upwards."
-        ),
-        click.option(
-            "--exec", "execute", is_flag=True,
-            help="Run both sides on inputs made for them, where structure leaves a question. Needs torch."
-        ),
         click.option("--entry", metavar="NAME", help="Compare only this entry (symbol of either side)."),
-        click.option(
-            "--budget", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True,
-            metavar="SECONDS", help="With --exec: the most that running one pair of entries takes."
-        ),
         click.option("--fail-on", type=click.Choice(LEVELS), help="Least impact that fails; default edge."),
+        click.option("--strict", is_flag=True, default=None,
+            help="Warnings, conditions on the host and what was not checked fail as well."),
         click.option(
-            "--front-end", "front_ends", multiple=True, metavar="[SIDE=]NAME[@VERSION]",
-            help="Front end of a side (default: generated), where the dump does not tell.",
+            "--select", multiple=True, metavar="RULE", shell_complete=completion.rules,
+            help="Only rules with this prefix.",
         ),
         click.option(
             "--ignore", multiple=True, metavar="RULE", shell_complete=completion.rules,
             help="Count, but leave out, rules with this prefix."
         ),
         click.option(
-            "--inputs", metavar="FOLDER", type=PATH,
-            help="With --exec: write an input that shows a difference there, and how to run it.",
+            "--config", type=PATH, metavar="FILE", help="Settings file, not the one found upwards."
         ),
         click.option(
-            "--launch", multiple=True, type=PATH, metavar="NAME=VALUE|FILE",
-            help="Launch facts: grid.x=2048, n=333 (generated.n=333 for one side), or a launch file.",
+            "--front-end", "front_ends", multiple=True, metavar="[SIDE=]NAME[@VERSION]",
+            help="Front end of a side (default: generated), where the dump does not tell.",
         ),
-        click.option(
-            "--lower", multiple=True, metavar="ARCH[,ARCH...]",
-            help="Assemble both sides with tileiras for sm_90, ...: what it makes of them is evidence.",
-        ),
-        click.option("--no-cache", is_flag=True, help="With --lower: assemble anew, and keep nothing."),
         click.option(
             "--no-equivalence", "disabled", multiple=True, metavar="NAME",
             shell_complete=completion.equivalences,
             help="Treat an equivalence as a difference: additive-zero, fma-zero, power-of-two-scale, "
             "flush-with-normal, host-bounds.",
+        ),
+        click.option(
+            "--prove", type=float, is_flag=False, flag_value=5.0, metavar="[SECONDS]",
+            help="Ask z3 about integers that are not shown to be equal, for so long a question; default 5.",
+        ),
+        click.option(
+            "--exec", "execute", is_flag=True,
+            help="Run both sides on inputs made for them, where structure leaves a question. Needs torch."
         ),
         click.option(
             "--runs", type=click.IntRange(1), default=40, show_default=True, help="With --exec: inputs."
@@ -82,15 +85,18 @@ def comparison_options(command: F) -> F:
             "--seed", type=click.IntRange(0), default=0, show_default=True, help="With --exec: of the inputs."
         ),
         click.option(
-            "--prove", type=float, is_flag=False, flag_value=5.0, metavar="SECONDS",
-            help="Ask z3 about integers that are not shown to be equal, for so long a question; default 5.",
+            "--budget", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True,
+            metavar="SECONDS", help="With --exec: the most that running one pair of entries takes."
         ),
         click.option(
-            "--select", multiple=True, metavar="RULE", shell_complete=completion.rules,
-            help="Only rules with this prefix.",
+            "--inputs", metavar="FOLDER", type=PATH,
+            help="With --exec: write an input that shows a difference there, and how to run it.",
         ),
-        click.option("--strict", is_flag=True, default=None,
-            help="Warnings, conditions on the host and what was not checked fail as well."),
+        click.option(
+            "--lower", multiple=True, metavar="ARCH[,ARCH...]",
+            help="Assemble both sides with tileiras for sm_90, ...: what it makes of them is evidence.",
+        ),
+        click.option("--no-cache", is_flag=True, help="With --lower: assemble anew, and keep nothing."),
         click.option(
             "--timing", is_flag=True, help="Report the seconds of each step: no two reports are equal."
         ),
@@ -148,9 +154,8 @@ def batch(ctx: click.Context, pairs: str, format_: str, output: str | None, **gi
     """Compare many pairs in one process.
 
     PAIRS is a file, or - for standard input, with one pair a line: "REF GEN", or a JSON object with the
-    keys reference
-    and generated and, if need be, launch, args and entry. Empty lines and lines that begin with # are
-    skipped.
+    keys reference and generated and, if need be, launch, args and entry. Empty lines and lines that begin
+    with # are skipped.
 
     Prints one line a pair and how many have which verdict, or one whole report a line as JSON. The exit
     status is the worst of all pairs.
@@ -330,6 +335,7 @@ def options_of(given: dict[str, Any]) -> Options:
     from tileir_diff.verdict.config import find_config, read_config
     from tileir_diff.verdict.selection import prefixes
 
+    _check_company(given)
     config = read_config(given["config"]) if given["config"] else find_config(os.getcwd())
     front_ends = _front_ends(given["front_ends"])
     select = prefixes(given["select"]) or prefixes(config.select or ())
@@ -365,6 +371,15 @@ def options_of(given: dict[str, Any]) -> Options:
         if given["execute"]
         else None,
     )
+
+
+def _check_company(given: dict[str, Any]) -> None:
+    """Raises InputError for an option without the one that it is about."""
+    ctx = click.get_current_context()
+    for name, other in NEEDS.items():
+        if not given[other] and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            needed = "--exec" if other == "execute" else f"--{other}"
+            raise InputError(f"says something only with {needed}", f"--{name.replace('_', '-')}")
 
 
 def _front_ends(given: tuple[str, ...]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 COLOR = click.Choice(("auto", "always", "never"))
 
 
-@click.command()
+@click.command(short_help="Parse and verify dumps.")
 @click.argument("files", nargs=-1, required=True, type=PATH)
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("--lint", is_flag=True, help="Also report what is legal and has bitten people.")
@@ -37,7 +37,7 @@ def check(ctx: click.Context, files: tuple[str, ...], format_: str, lint: bool, 
     ctx.exit(_check_and_lint(files, format_, _wants_color(color)))
 
 
-@click.command()
+@click.command(short_help="Show what a kernel does.")
 @click.argument("file", type=PATH)
 @click.option("--entry", metavar="NAME", help="Only this entry.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tileir_diff.reduce.search import Candidate, Reduction
 
 
-@click.command()
+@click.command(short_help="Shrink a kernel while a failure stays.")
 @click.argument("file", type=PATH)
 @click.option(
     "--while", "command", metavar="COMMAND",

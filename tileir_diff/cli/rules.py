@@ -11,7 +11,7 @@ TERMS = "terms"
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command()
+@click.command(short_help="List all rules and lints.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 def rules(format_: str) -> None:
     """List all rules with their impact, and all lints with their severity."""
@@ -26,7 +26,7 @@ def rules(format_: str) -> None:
     emit(as_json(lints) if format_ == "json" else as_text(lints), None)
 
 
-@click.command()
+@click.command(short_help="Explain a rule, or how values are written.")
 @click.argument("rule", shell_complete=pages)
 @click.pass_context
 def explain(ctx: click.Context, rule: str) -> None:
@@ -48,7 +48,7 @@ def explain(ctx: click.Context, rule: str) -> None:
     emit(text, None)
 
 
-@click.command()
+@click.command(short_help="Print the completion script of a shell.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
     """Print the completion script of a shell, to be sourced: `eval "$(tileir-diff completion bash)"`."""

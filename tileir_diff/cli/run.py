@@ -20,7 +20,7 @@ SHOW_AFTER = 2.0
 """Seconds after which a run shows its progress."""
 
 
-@click.command()
+@click.command(short_help="Run a kernel on the CPU. Needs torch.")
 @click.argument("dump", type=PATH)
 @click.option("--grid", metavar="X[,Y[,Z]]", help="Number of blocks.")
 @click.option(

@@ -33,7 +33,8 @@ def run_text(run: Run, path: str, written: list[str]) -> str:
     lines += [f"approximated: {each}" for each in run.approximations]
     lines += [f"wrote {each}" for each in written]
     notes = len(run.findings) - len(run.errors)
-    lines.append(f"{len(run.errors)} errors, {notes} notes")
+    counts = (len(run.errors), "error"), (notes, "note")
+    lines.append(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts))
     return "\n".join(lines) + "\n"
 
 

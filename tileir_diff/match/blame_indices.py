@@ -42,13 +42,28 @@ def specific(blame: Blame, a: Term, b: Term) -> Difference | None:
             ref_op, gen_op = origin(blame.reference, x), origin(blame.generated, y)
             kinds = terms.kind[x], terms.kind[y]
             if set(kinds) == set(DIVISIONS):
-                words = DIVISIONS[kinds[0]], DIVISIONS[kinds[1]]
-                return blame.make("integer-mode/division-rounding", ref_op, gen_op, *words, part="rounding")
+                # a quotient that an op rounds up is one of a larger dividend, rounded down
+                ups = (op is not None and op.get("rounding") == "positive_inf" for op in (ref_op, gen_op))
+                words = ("rounds up" if up else DIVISIONS[kind] for up, kind in zip(ups, kinds, strict=True))
+                dividend = blame.show(terms.args[x][0])
+                note = f"the quotients differ where {dividend} is negative"
+                rule = "integer-mode/division-rounding"
+                return blame.make(rule, ref_op, gen_op, *words, part="rounding", note=note)
             if kinds == ("iop", "iop"):
                 modes = integer_modes(blame, ref_op, gen_op)
                 if modes:
                     return modes[0]
     return None
+
+
+def rounded_otherwise(blame: Blame, a: Term, b: Term) -> Difference | None:
+    """The first division of an integer, if all that differs in two integers is how divisions round."""
+    terms = blame.terms
+    only_a, only_b = (_readers(blame, x) - _readers(blame, y) for x, y in ((a, b), (b, a)))
+    pairs = [(terms.args[x], terms.args[y]) for x, y in zip(sorted(only_a), sorted(only_b), strict=False)]
+    kinds = {terms.kind[each] for each in only_a | only_b}
+    alike = len(only_a) == len(only_b) and all(x == y for x, y in pairs) and kinds == set(DIVISIONS)
+    return specific(blame, a, b) if alike else None
 
 
 def _readers(blame: Blame, term: Term) -> frozenset[Term]:

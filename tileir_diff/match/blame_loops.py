@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.match.blame import Finding
+from tileir_diff.match.blame_indices import rounded_otherwise
+
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
     from tileir_diff.graph.kernel import Carry, Effect, Loop
     from tileir_diff.graph.terms import Term
-    from tileir_diff.match.blame import Blame, Finding, Op
+    from tileir_diff.match.blame import Blame, Op
 
 
 def loops(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int) -> list[Finding]:
@@ -139,6 +142,9 @@ def bounds(blame: Blame, ref: Loop, gen: Loop, depth: int) -> list[Finding]:
     trip = blame.rename(gen.trip)
     if ref.trip == trip:
         return []
+    rounded = rounded_otherwise(blame, ref.trip, trip)
+    if rounded is not None:
+        return [Finding(rounded)]
     rule = "loop/trip-count"
     if ref.lower == blame.rename(gen.lower) and ref.step != blame.rename(gen.step):
         rule = "loop/step"

@@ -11,16 +11,19 @@ An argument map is a JSON or TOML table from a generated argument to the referen
 
 from __future__ import annotations
 
+import os
 import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from tileir_diff.errors import InputError
+from tileir_diff.errors import InputError, not_toml
 from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+FACT = r"%?[A-Za-z_0-9.$-]+"
+"""The name of a fact; a path may read so too."""
 AXES = ("x", "y", "z")
 INTEGER_KINDS = frozenset({"i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
 BOOL_KINDS = frozenset({"i1", "i8", "u8"})
@@ -82,6 +85,8 @@ def parse_launch(options: Iterable[str]) -> Launch | None:
     written: list[str] = []
     for option in options:
         written.append(option)
+        if re.fullmatch(FACT, option) and not option.endswith(".json") and not os.path.exists(option):
+            raise InputError(f"neither a file nor a fact; a fact reads {option}=VALUE", "--launch")
         if _is_assignment(option):
             launch = _assign(launch or Launch(), option)
         else:
@@ -119,7 +124,7 @@ def read_argument_map(path: str) -> ArgumentMap:
 
 def _is_assignment(option: str) -> bool:
     name, equals, _ = option.partition("=")
-    return bool(equals) and re.fullmatch(r"%?[A-Za-z_0-9.$-]+", name) is not None and "/" not in name
+    return bool(equals) and re.fullmatch(FACT, name) is not None
 
 
 def _assign(launch: Launch, option: str) -> Launch:
@@ -266,7 +271,8 @@ def _read_json(path: str, *, or_toml: bool = False) -> object:
 def _read_toml(path: str) -> object:
     import tomllib  # only needed with a file
 
+    text = read_text(path)
     try:
-        return tomllib.loads(read_text(path))
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}", path) from None
+        raise not_toml(error, path, text) from None

@@ -38,7 +38,7 @@ DETAILS: Mapping[str, Detail] = {
     "division-rounding": Detail(
         impact="logic",
         message="the division rounds {actual}; in the reference {expected}",
-        effect="the quotient differs wherever the division is not exact, or for negative operands",
+        effect="the quotient differs where the division is not exact, for operands of one sign or of both",
         fix="round the division {expected}{at}",
         fixes={
             "cutile-rust": "round the division {expected}{at}: `/` truncates, `ceil_div(a, b)` rounds up, "
@@ -77,6 +77,7 @@ REPLACED = DETAILS["signedness"]._replace(
 WORDS = {
     "division-rounding": {
         "rounds down": "down",
+        "rounds up": "up",
         "negative_inf": "down",
         "positive_inf": "up",
         "rounds towards zero": "towards zero",

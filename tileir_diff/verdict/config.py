@@ -19,7 +19,7 @@ import re
 from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from tileir_diff.errors import InputError
+from tileir_diff.errors import InputError, not_toml
 from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def read_config(path: str) -> Config:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}", path) from None
+        raise not_toml(error, path, text) from None
     if not is_project:
         return _config(data, path)
     tool = data.get("tool", {})

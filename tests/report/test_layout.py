@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -148,18 +147,6 @@ def test_a_clipped_line_is_short_and_keeps_the_mark(text: str, data: st.DataObje
     assert len(shown) <= layout.WIDTH
     assert mark is not None
     assert shown[slice(*mark)] == text[start:end]
-
-
-@pytest.mark.parametrize(
-    ("evidence", "lines"),
-    [
-        ("also at line 51, 56", [("also at", "line 51, 56"), ("evidence", "")]),
-        ("known; also at line 5", [("also at", "line 5"), ("evidence", "known")]),
-        ("one; two", [("evidence", "one; two")]),
-    ],
-)
-def test_where_else_it_is_found_is_no_evidence(evidence: str, lines: list[tuple[str, str]]) -> None:
-    assert layout.evidence_lines(evidence) == lines
 
 
 def test_a_list_in_markdown_has_one_item_for_each_side() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph import floats
@@ -232,7 +232,7 @@ def _one_mask(found: list[Difference]) -> list[Difference]:
     """One wrong mask that several accesses use is one finding, at the first of them."""
     first: dict[object, int] = {}
     kept: list[Difference] = []
-    lines: dict[int, list[int]] = {}
+    same: dict[int, list[Difference]] = {}
     for difference in found:
         place = difference.generated
         condition = None if place is None else defining_op(place.op.one("mask"))
@@ -244,11 +244,8 @@ def _one_mask(found: list[Difference]) -> list[Difference]:
         if index == len(kept):
             kept.append(difference)
         else:
-            lines.setdefault(index, []).append(place.op.span.line)
-    for index, others in lines.items():
-        also = f"also at line {', '.join(map(str, sorted(others)))}"
-        kept[index] = replace(kept[index], note="; ".join(filter(None, (kept[index].note, also))))
-    return kept
+            same.setdefault(index, []).append(difference)
+    return [each.at_lines_too(same.get(index, ())) for index, each in enumerate(kept)]
 
 
 def _placed(

@@ -6,12 +6,12 @@ Everything is ordered: lists keep the order in which the matcher decided, root c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # the dialect is heavy to import, and these records only carry references to its ops
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.match.launch import ArgumentMap, Launch
@@ -48,6 +48,16 @@ class Difference:
     """One more sentence of evidence: "holds for the launch given only"."""
     detail: Mapping[str, object] = field(default_factory=lambda: dict[str, object]())
     """Named values for the rule's message template."""
+    also: tuple[int, ...] = ()
+    """Other lines of the generated dump where the same shows."""
+
+    def at_lines_too(self, others: Iterable[Difference]) -> Difference:
+        """This difference in place of others too, whose lines it names."""
+        own = self.generated.op.span.line if self.generated is not None else 0
+        lines = set(self.also)
+        for each in others:
+            lines.update(each.also, (each.generated.op.span.line,) if each.generated is not None else ())
+        return replace(self, also=tuple(sorted(lines - {own})))
 
 
 @dataclass(slots=True)

@@ -180,11 +180,12 @@ def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
     worst = max(map(_impact, gone), key=SCALE.index)
     words = _words(blame, repair.suspect)
     tried = TRIED if edit.what not in ("attribute", "kind") else f"{TRIED}: {words[0]}"
-    note = "; ".join(dict.fromkeys(filter(None, (tried, _lines(edit, gone), *(each.note for each in gone)))))
+    note = "; ".join(dict.fromkeys(filter(None, (tried, *(each.note for each in gone)))))
     rule, part = _rule(edit, gone, found), edit.name or None
     if not shown:  # the reference is the same with the change, but nothing says that it is written so
         rule, words = gone[0].rule, (gone[0].expected, gone[0].actual)
-    return blame.make(rule, ref_op, edit.op, *words, part=part, impact=worst, note=note)
+    told = blame.make(rule, ref_op, edit.op, *words, part=part, impact=worst, note=note)
+    return told.at_lines_too(gone)
 
 
 def _is_in_reference(edit: Edit, ref_op: Op) -> bool:
@@ -192,13 +193,6 @@ def _is_in_reference(edit: Edit, ref_op: Op) -> bool:
     if ref_op is None or ref_op.short != edit.twin.short:
         return False
     return edit.what == "kind" or ref_op.get(edit.name) == edit.twin.get(edit.name)
-
-
-def _lines(edit: Edit, gone: Sequence[Difference]) -> str:
-    """Where else the mistake shows."""
-    lines = {each.generated.op.span.line for each in gone if each.generated is not None}
-    others = sorted(lines - {edit.op.span.line})
-    return f"it shows at line {', '.join(map(str, others))}" if others else ""
 
 
 def _rule(edit: Edit, gone: list[Difference], found: list[Difference]) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
 
     from tileir_diff.graph.terms import Mono, Term
     from tileir_diff.match.blame import Blame
@@ -54,7 +52,7 @@ def one_cause(blame: Blame, found: list[Difference]) -> list[Difference]:
             kept.append(difference)
         else:
             also.setdefault(id(root), []).append(difference)
-    return [_with_lines(each, also.get(id(each), ())) for each in kept]
+    return [each.at_lines_too(also.get(id(each), ())) for each in kept]
 
 
 def _root(blame: Blame, roots: list[Difference], difference: Difference) -> Difference | None:
@@ -78,13 +76,3 @@ def _parts(blame: Blame, difference: Difference) -> frozenset[Mono]:
 
 def _writes(difference: Difference) -> bool:
     return difference.generated is not None and difference.generated.op.short.startswith(WRITES)
-
-
-def _with_lines(difference: Difference, others: Iterable[Difference]) -> Difference:
-    places = {each.generated.op.span.line for each in others if each.generated is not None}
-    own = difference.generated.op.span.line if difference.generated is not None else 0
-    lines = sorted(places - {own})
-    if not lines:
-        return difference
-    also = f"the same part of an index differs at line {', '.join(map(str, lines))}"
-    return replace(difference, note="; ".join(filter(None, (difference.note, also))))

@@ -157,6 +157,7 @@ def _finding(judged: Judged) -> FindingRecord:
         effect=finding.effect,
         fix=judged.fix,
         evidence=judged.evidence,
+        also=list(finding.also),
     )
 
 

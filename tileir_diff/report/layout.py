@@ -10,6 +10,7 @@ from tileir_diff.rules.render import base_name, elide, fitted
 if TYPE_CHECKING:
     from tileir_diff.report.result import (
         Argument,
+        FindingRecord,
         LoweringRecord,
         Place,
         Result,
@@ -54,9 +55,6 @@ MULTIPLE = re.compile(r"(?:(reference|generated) )?(%?\S+) is a multiple of (\d+
 
 RELATION = re.compile(r"(?:(reference|generated) )?(\S+) (=|<|<=) (\S+)( for all blocks launched)?")
 """One about a size, which often comes for each dimension and each array."""
-
-ALSO = "also at "
-"""How the part of the evidence begins that says where else the same is found."""
 
 
 def location(side: Side, place: Place | None) -> str:
@@ -212,12 +210,10 @@ def _listed(head: str, names: list[str], tail: str, width: int) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def evidence_lines(evidence: str) -> list[tuple[str, str]]:
-    """The evidence with its label; where else the same is found has one of its own."""
-    parts = evidence.split("; ")
-    other = [part for part in parts if part.startswith(ALSO)]
-    rest = "; ".join(part for part in parts if not part.startswith(ALSO))
-    return [*((ALSO.strip(), part.removeprefix(ALSO)) for part in other), ("evidence", rest)]
+def evidence_lines(finding: FindingRecord) -> list[tuple[str, str]]:
+    """Where else the same shows, and the evidence, each with its label."""
+    also = f"line {', '.join(map(str, finding.also))}" if finding.also else ""
+    return [*([("also at", also)] if also else []), ("evidence", finding.evidence)]
 
 
 def _multiples(names: list[str], divisor: str) -> str:

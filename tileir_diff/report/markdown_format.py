@@ -67,7 +67,7 @@ def _finding(result: Result, finding: FindingRecord) -> list[str]:
         fence,
     ]
     lines += ["", f"- impact: {finding.impact}, cause: {finding.cause}"]
-    body = ("effect", finding.effect), ("fix", finding.fix), *layout.evidence_lines(finding.evidence)
+    body = ("effect", finding.effect), ("fix", finding.fix), *layout.evidence_lines(finding)
     for label, text in body:
         lines += [f"- {label}: {_prose(text)}"] if text else []
     return lines

@@ -68,6 +68,7 @@ class Finding(_Model):
     effect: str
     fix: str
     evidence: str
+    also: list[int] = Field(description="Other lines of the generated dump where the same shows.")
 
 
 class Waived(_Model):

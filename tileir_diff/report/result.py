@@ -53,6 +53,8 @@ class FindingRecord(NamedTuple):
     effect: str
     fix: str
     evidence: str
+    also: list[int]
+    """Other lines of the generated dump where the same shows."""
 
 
 class WaivedRecord(NamedTuple):

@@ -109,7 +109,7 @@ def _finding(result: Result, finding: FindingRecord, paint: Painter) -> list[str
         ),
         ("effect", finding.effect),
         ("fix", finding.fix),
-        *layout.evidence_lines(finding.evidence),
+        *layout.evidence_lines(finding),
     ]
     for label, text in body:
         lines += [f"  {label:<{LABEL - 2}} {line}" for label, line in _wrapped(label, text)]

@@ -116,6 +116,7 @@ def finding(difference: Difference, front_end: str = "") -> Finding:
         effect=sentence(detail.effect, said),
         fix=instruction(detail.fixes.get(front_end, detail.fix), said),
         evidence=difference.note,
+        also=difference.also,
         cause=detail.cause,
     )
 

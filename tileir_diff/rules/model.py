@@ -59,6 +59,8 @@ class Finding(NamedTuple):
     effect: str
     fix: str
     evidence: str = ""
+    also: tuple[int, ...] = ()
+    """Other lines of the generated dump where the same shows."""
     cause: str = "translation"
     matters: bool = False
     """Whether evidence shows that a difference of cost is one: it is critical whatever its impact."""

@@ -192,6 +192,10 @@ def _part(difference: Difference) -> str:
 
 
 def _place(site: Site | None) -> str:
-    """Where in the kernel's source the fix goes, if the dump says so: " at softmax.rs:58"."""
-    source = site.op.source if site else None
-    return f" at {base_name(source.file)}:{source.line}" if source else ""
+    """Where the fix goes: " at softmax.rs:58", or in a dump without locations " at line 71 of the dump"."""
+    if site is None:
+        return ""
+    source = site.op.source
+    if source:
+        return f" at {base_name(source.file)}:{source.line}"
+    return f" at line {site.op.span.line} of the dump" if site.op.span.line else ""

@@ -173,6 +173,31 @@ def test_sources() -> None:
     ]
 
 
+def test_the_call_of_a_function_of_the_same_file() -> None:
+    """The kernel itself is no call, though a front end may inline it into its entry."""
+    text = """entry @k(%a: token) {
+  %0 = join_tokens %a, %a : token loc(callsite(#helper at #call))
+  %1 = join_tokens %a, %a : token loc(callsite(#inner at #nested))
+  %2 = join_tokens %a, %a : token loc(callsite(#call at #kernel))
+  %3 = join_tokens %a, %a : token loc(fused[#helper, #call])
+  return
+} loc(#kernel)
+#kernel = loc("k.py":1:0)
+#call = loc("k.py":9:4)
+#helper = loc("k.py":70:2)
+#inner = loc("k.py":80:2)
+#nested = loc(callsite(#helper at #call))
+"""
+    call = SourceLoc("k.py", 9, 4)
+    assert [op.source for op in parse_text(text).entries[0].inner()] == [
+        SourceLoc("k.py", 70, 2, call),
+        SourceLoc("k.py", 80, 2, call),
+        call,
+        SourceLoc("k.py", 70, 2),
+        None,
+    ]
+
+
 def test_locations_that_turn_in_circles_are_unknown() -> None:
     text = "return loc(#a)\n#a = loc(#b)\n#b = loc(callsite(#a at #b))\n"
     (op,) = parse_text(text).inner()

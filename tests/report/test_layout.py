@@ -28,6 +28,8 @@ def test_a_location_is_the_path_as_given_with_line_and_column() -> None:
 def test_a_source_is_shown_by_its_name() -> None:
     known = Place("k", "exp", 7, 3, "exp", None, None, Source("/src/softmax.py", 31, 5))
     assert layout.source(known) == "softmax.py:31"
+    helper = known._replace(source=Source("/src/softmax.py", 9, 5, known.source))
+    assert layout.source(helper) == "softmax.py:9, called from line 31"
     assert layout.source(place("x")) == ""
 
 

@@ -71,7 +71,8 @@ def test_json_has_the_fields_of_the_contract(failing: result.Result) -> None:
     contract = "rule severity impact status cause reference generated expected actual message fix evidence"
     assert set(contract.split()) <= set(finding)
     assert set(finding["reference"]) >= {"entry", "op", "line", "column", "text", "source"}
-    assert finding["reference"]["source"] == {"file": "/src/softmax.py", "line": 31, "column": 5}
+    source = {"file": "/src/softmax.py", "line": 31, "column": 5, "called": None}
+    assert finding["reference"]["source"] == source
     assert finding["reference"]["line"] == 11
 
 

@@ -32,6 +32,8 @@ class SourceLoc(NamedTuple):
     file: str
     line: int
     column: int
+    called: SourceLoc | None = None
+    """Of a place in a function that the kernel calls: the outermost call, in the same file."""
 
 
 class NoLocation(Attribute):

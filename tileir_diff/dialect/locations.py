@@ -31,15 +31,36 @@ class Locations:
         return {name: str(value) for name, value in self._aliases.items() if type(value) is Leaf}
 
     def resolve(self, text: str, home: str | None) -> SourceLoc | None:
-        """The innermost frame of `loc(...)` in the file of the location `home`, else the innermost one."""
+        """The innermost frame of `loc(...)` in the file of the location `home`, else the innermost one.
+
+        `home` is the location of the kernel itself.
+        """
         from tileir_diff.dialect.ir import SourceLoc
 
         frames = self.frames(text)
         if not frames:
             return None
-        files = {frame[0] for frame in self.frames(home)[:1]} if home else set[str]()
-        chosen = next((frame for frame in frames if frame[0] in files), frames[0])
-        return SourceLoc(*chosen)
+        start = self.frames(home)[:1] if home else ()
+        own = [frame for frame in frames if start and frame[0] == start[0][0]]
+        file, line, column = own[0] if own else frames[0]
+        calls = [frame for frame in self._calls(text) if frame in own and frame not in start]
+        called = SourceLoc(*calls[-1]) if calls and calls[-1][1] != line else None
+        return SourceLoc(file, line, column, called)
+
+    def _calls(self, text: str) -> Frames:
+        """The frames from which a location is called, innermost first."""
+        try:
+            node = _inside(text)
+            for _ in range(DEPTH):
+                if node[0] == "call":
+                    return self._walk(node[2], 0)
+                value = self._aliases.get(node[1]) if node[0] == "alias" else None
+                if type(value) is not Leaf:
+                    break
+                node = _inside(str(value))
+        except Problem:
+            pass
+        return ()
 
     def frames(self, text: str, depth: int = 0) -> Frames:
         """All frames of a location, innermost first; () when it is unknown or malformed.

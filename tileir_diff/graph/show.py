@@ -18,6 +18,7 @@ NOTATION = {
     "k1, k2": "the index that a reduction, scan or matrix product runs over; k2 around one over k1",
     "iteration, iteration2": "the iteration, from 0, of a loop around; of the second from outside",
     "x.shape0, x.stride1": "the size and the stride of the array behind the argument x, by dimension",
+    "generated.arg3": "an argument of the generated kernel alone; other names are those of the reference",
     "load[x + 4]": "what memory holds 4 elements on from where x points",
     "floor(a / b)": "the quotient rounded down",
     "trunc(a / b)": "the quotient rounded towards zero",

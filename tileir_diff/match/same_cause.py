@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-
     from tileir_diff.graph.terms import Mono, Term
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference

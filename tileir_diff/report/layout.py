@@ -65,10 +65,11 @@ def location(side: Side, place: Place | None) -> str:
 
 
 def source(place: Place | None) -> str:
-    """`softmax.py:31`, empty without debug locations."""
+    """`softmax.py:31`, in a helper `softmax.py:9, called from line 31`; empty without debug locations."""
     if place is None or place.source is None:
         return ""
-    return f"{base_name(place.source.file)}:{place.source.line}"
+    called = f", called from line {place.source.called.line}" if place.source.called else ""
+    return f"{base_name(place.source.file)}:{place.source.line}{called}"
 
 
 def clip(place: Place, width: int = WIDTH) -> tuple[str, tuple[int, int] | None]:

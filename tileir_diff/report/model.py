@@ -34,6 +34,9 @@ class Source(_Model):
     file: str
     line: int
     column: int
+    called: Source | None = Field(
+        description="Of a place in a function that the kernel calls: the outermost call, in the same file."
+    )
 
 
 class Place(_Model):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.report.result import Place, Source
 
 if TYPE_CHECKING:
-    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.dialect.ir import SourceLoc, TileOp
     from tileir_diff.match.model import Site
 
 PATTERNS: dict[str, str] = {
@@ -38,8 +38,14 @@ def place_of(site: Site | None) -> Place | None:
         text=text or op.short,
         part=site.part,
         mark=mark if text else None,
-        source=None if source is None else Source(source.file, source.line, source.column),
+        source=_source(source),
     )
+
+
+def _source(source: SourceLoc | None) -> Source | None:
+    if source is None:
+        return None
+    return Source(source.file, source.line, source.column, _source(source.called))
 
 
 def _part(op: TileOp, part: str | None) -> tuple[int, int] | None:

@@ -18,6 +18,8 @@ class Source(NamedTuple):
     file: str
     line: int
     column: int
+    called: Source | None = None
+    """Of a place in a function that the kernel calls: the outermost call, in the same file."""
 
 
 class Place(NamedTuple):

@@ -215,7 +215,7 @@ def test_a_branch_for_the_blocks_of_an_array_is_the_launchs_business() -> None:
     some = kernel(FIRST.format(condition="less_than %x, %N, signed"))
     every = kernel(EVERY, name="k_entry")
     assert not found(some, every)
-    assert compared(some, every).obligations == ["block.x < b.shape0 for all blocks and lanes launched"]
+    assert compared(some, every).obligations == ["block.x < b.shape0 for all blocks launched"]
 
 
 def test_what_only_the_first_block_must_not_read() -> None:

@@ -143,10 +143,10 @@ def test_a_fix_names_the_place_of_what_nobody_writes() -> None:
     op = next(op for op in parse_text(text).walk() if getattr(op, "short", "") == "addi")
     site = Site(op, "@k")  # type: ignore[arg-type]
     long = finding(Difference("addressing/index", site, site, ADDRESS, "i0"))
-    assert long.fix == "index it by what the addi at line 2 of the reference has at line 2 of the dump"
+    assert long.fix == "use what the addi at line 2 of the reference has at line 2 of the dump"
     assert ADDRESS in long.expected
     short = finding(Difference("addressing/index", site, site, "64*block.x", "i0"))
-    assert short.fix == "index it by 64*block.x at line 2 of the dump"
+    assert short.fix == "use 64*block.x at line 2 of the dump"
 
 
 def test_a_fix_never_passes_the_sizes_of_a_launch_off_as_code() -> None:

@@ -30,6 +30,8 @@ from tileir_diff.rules.model import Detail
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tileir_diff.match.model import Difference
+
 DETAILS: Mapping[str, Detail] = {
     "base": Detail(
         impact="logic",
@@ -56,3 +58,25 @@ DETAILS: Mapping[str, Detail] = {
         fix="offset it by {expected}{at}",
     ),
 }
+
+ACCESSES = ("load", "store", "atomic")
+COMPUTED = Detail(
+    impact="logic",
+    message="the {op} makes an index of {actual}; in the reference of {expected}",
+    effect="other elements are read or written",
+    fix="use {expected}{at}",
+)
+READ = Detail(
+    impact="logic",
+    message="the {op} computes with {actual}; in the reference with {expected}",
+    effect="another array is read",
+    fix="use {expected}{at}",
+)
+
+
+def judge(difference: Difference) -> Detail | None:
+    """An op behind an access, which has no index of its own."""
+    site = difference.generated
+    if site is None or site.op.short.startswith(ACCESSES):
+        return None
+    return {"base": READ, "index": COMPUTED, "offset": COMPUTED}.get(difference.rule.partition("/")[2])

@@ -52,6 +52,8 @@ def _steps(text: str, other: str) -> Iterator[str]:
     yield _written(nodes)
     nodes = _without_parts(nodes, shared)
     yield _written(nodes)
+    nodes = _without_masks(nodes)
+    yield _written(nodes)
     for depth in range(6, 0, -1):
         yield _written(_down_to(nodes, depth))
 
@@ -126,11 +128,29 @@ def _emptied(nodes: tuple[Node, ...], at: int, group: Group) -> Node:
     name = _name(nodes, at)
     if len(_written(group.nodes)) < WORTH or (name.endswith(" ") and name.strip()[-1:].isalnum()):
         return group  # "a < b (unsigned)" says how it is compared
-    if group.opening == "(" and CHOICE in group.nodes:
-        loads = (i for i, each in enumerate(group.nodes) if isinstance(each, Group) and each.opening == "[")
-        if any(_name(group.nodes, i) == LOAD for i in loads):
-            return f"{LOAD}[{ELLIPSIS}]"
+    if _masked_load(group) is not None:
+        return f"{LOAD}[{ELLIPSIS}]"
     return group._replace(nodes=(ELLIPSIS,))
+
+
+def _masked_load(group: Group) -> Group | None:
+    """What a load with a mask reads: `x + 4` of `(n < 4 ? load[x + 4] : 0)`."""
+    if group.opening != "(" or CHOICE not in group.nodes:
+        return None
+    loads = (each for i, each in enumerate(group.nodes) if _name(group.nodes, i) == LOAD)
+    return next((each for each in loads if isinstance(each, Group)), None)
+
+
+def _without_masks(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """With loads in the place of loads with a mask."""
+    kept: list[Node] = []
+    for node in nodes:
+        load = None if isinstance(node, str) else _masked_load(node)
+        if load is not None:
+            kept += [LOAD, load]
+        else:
+            kept.append(node if isinstance(node, str) else node._replace(nodes=_without_masks(node.nodes)))
+    return tuple(kept)
 
 
 def _without_parts(nodes: tuple[Node, ...], shared: frozenset[str]) -> tuple[Node, ...]:

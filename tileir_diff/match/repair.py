@@ -205,7 +205,9 @@ def _rule(edit: Edit, gone: list[Difference], found: list[Difference]) -> str:
         if rules or accesses:
             return [*rules, "addressing/index"][0]
     twin = None if edit.what == "extra" else edit.twin
-    return rule_of(Local(twin, edit.op, edit.what, edit.name, edit.operand), found)
+    rule = rule_of(Local(twin, edit.op, edit.what, edit.name, edit.operand), found)
+    of_load = rule.startswith(("mask/", "padding/")) and edit.op.short not in MEMORY
+    return "arithmetic/operands" if of_load and sort == "data" and edit.what == "operand" else rule
 
 
 def _words(blame: Blame, suspect: Suspect) -> tuple[str, str]:

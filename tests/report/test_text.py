@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tileir_diff.report.layout import LINE
+from tileir_diff.report.layout import LINE, location
 from tileir_diff.report.markdown_format import render_markdown
 from tileir_diff.report.result import Result
 from tileir_diff.report.text_format import render_line, render_stat, render_text
@@ -37,6 +37,13 @@ def test_a_report_with_waived_findings(waived: Result) -> None:
 
 def test_a_passing_report(passing: Result) -> None:
     check("passing.txt", render_text(passing))
+
+
+def test_lines_are_quoted_once(failing: Result) -> None:
+    first = failing.findings[0]
+    text = render_text(failing._replace(findings=[first, first._replace(message="and more")]))
+    assert text.count(location(failing.generated, first.generated)) == 1
+    assert text.count("the lines above") == 1
 
 
 def test_the_short_forms(failing: Result) -> None:

@@ -82,13 +82,17 @@ def _head(result: Result, paint: Painter) -> list[str]:
 
 def _group(result: Result, severity: str, paint: Painter) -> list[str]:
     lines: list[str] = []
+    quoted: list[tuple[Side, Place | None]] = []
     for finding in result.findings:
         if finding.severity == severity:
-            lines += ["", *_finding(result, finding, paint)]
+            places = _places(result, finding)
+            lines += ["", *_finding(result, finding, paint, quoted=places == quoted)]
+            quoted = places
     return ["", paint(severity, severity.upper()), *lines[1:]] if lines else []
 
 
-def _finding(result: Result, finding: FindingRecord, paint: Painter) -> list[str]:
+def _finding(result: Result, finding: FindingRecord, paint: Painter, *, quoted: bool) -> list[str]:
+    """One finding; the lines that the one before it has ``quoted`` are not shown again."""
     head = f"{paint(finding.severity, finding.rule)}: {paint('bold', finding.message)}"
     if finding.severity == "info":
         return [f"{head}  [{_where(result, finding)}]"]
@@ -101,7 +105,8 @@ def _finding(result: Result, finding: FindingRecord, paint: Painter) -> list[str
     for (side, place), label, text, other in zip(
         _places(result, finding), ("reference", "generated"), texts, reversed(texts), strict=True
     ):
-        lines += _quote(label, side, place, text, other, width, paint)
+        lines += [] if quoted else _quote(label, side, place, text, other, width, paint)
+    lines += [f"  {'at':<{LABEL - 2}} the lines above"] if quoted else []
     body = [
         (
             "impact",

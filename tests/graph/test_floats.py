@@ -451,13 +451,15 @@ def test_a_constant_reads_as_a_number() -> None:
     assert floats.show("f32", 0x3F800000) == "1"
     assert floats.show("f32", 0x7F800000) == "inf"
     assert floats.show("f16", 0x3E00) == "1.5"
+    assert floats.show("f16", 0x34CD) == "0.3"
     assert floats.show("f8E4M3FN", 0x38) == "0x38"
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(-1e30, "-1e+30"), (0.1, "0.1"), (1.5, "1.5"), (1.44269504, "1.442695"), (-0.0, "-0"), (1e-45, "1e-45")],
-)
+    [(-1e30, "-1e+30"), (0.1, "0.1"), (1.5, "1.5"), (1.44269504, "1.442695"), (-0.0, "-0"), (1e-45, "1e-45"),
+     (1000.0, "1000"), (240.0, "240"), (16777216.0, "16777216")],
+)  # fmt: skip
 def test_a_constant_is_shown_with_as_few_digits_as_tell_it_from_others(value: float, text: str) -> None:
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
     assert formats.show("f32", bits) == text

@@ -66,7 +66,7 @@ CASES = [
     Case("constant/value", "constant", "448", "-448"),
     Case("constant/writable", "get_global", "constant", "writable"),
     Case("control-flow/condition", "if", "i0 < 4", "i0 <= 4"),
-    Case("control-flow/exit", "loop", "when x == 0", "when x == 1"),
+    Case("control-flow/exit", "loop", "x == 0", "x == 1"),
     Case("control-flow/extra", "store_ptr_tko", "always", "block.x == 0", "EXTRA"),
     Case("control-flow/extra", "if", "x", "block.x == 0 ? x : 0", "EXTRA"),
     Case("control-flow/missing", "store_ptr_tko", "block.x == 0", "always", "MISSING"),

@@ -12,6 +12,8 @@ FORMATS = {
     "tf32": (8, 23, 127),
 }
 """Exponent bits, mantissa bits, bias."""
+LARGE = 10**7
+"""From here on a whole number is written with an exponent."""
 
 
 def decode(element: str, bits: int) -> float | None:
@@ -76,11 +78,11 @@ def encode_integer(element: str, value: int) -> int | None:
 
 
 def show(element: str, bits: int) -> str:
-    """A constant as a reader expects it."""
+    """A constant as a reader expects it: the shortest number that the element's type rounds to it."""
     value = decode(element, bits)
     if value is None:
         return f"0x{bits:X}"
-    if element == "f32" and math.isfinite(value):
-        texts = (f"{value:.{digits}g}" for digits in range(1, 10))
-        return next(text for text in texts if encode(element, float(text)) == bits)  # 9 always do
-    return f"{value:.17g}"
+    if math.isfinite(value) and value == int(value) and abs(value) < LARGE:
+        return f"{value:.0f}"
+    texts = (f"{value:.{digits}g}" for digits in range(1, 17))
+    return next((text for text in texts if encode(element, float(text)) == bits), f"{value:.17g}")

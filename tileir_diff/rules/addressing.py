@@ -68,8 +68,8 @@ COMPUTED = Detail(
 )
 READ = Detail(
     impact="logic",
-    message="the {op} computes with {actual}; in the reference with {expected}",
-    effect="another array is read",
+    message="the {op} uses {actual}; in the reference {expected}",
+    effect="another array is read or written",
     fix="use {expected}{at}",
 )
 

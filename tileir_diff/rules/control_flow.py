@@ -40,9 +40,9 @@ DETAILS: Mapping[str, Detail] = {
     ),
     "exit": Detail(
         impact="logic",
-        message="the loop is left {actual}; in the reference {expected}",
+        message="the loop is left where {actual}; in the reference where {expected}",
         effect="another number of trips is made",
-        fix="leave the loop {expected}{at}",
+        fix="leave the loop where {expected}{at}",
     ),
     "extra": Detail(
         impact="logic",

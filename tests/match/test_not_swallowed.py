@@ -78,3 +78,24 @@ def test_a_promise_beside_another_guard() -> None:
     for before, after in ((promised, ""), ("", promised), ("", "")):
         assert critical(stored(before, "{0}"), stored(after, guarded)), (before, after)
         assert critical(stored(before, guarded), stored(after, "{0}")), (before, after)
+
+
+def scaled_product(left: str, scale: str) -> str:
+    """A product of constants of 1 but for one of its factors and the scale of that one."""
+    pointers, product = "tile<64x64xptr<f32>>", "tile<64x64xf32>"
+    factor, scales, others = "tile<64x64xf8E4M3FN>", "tile<64x2xf8E8M0FNU>", "tile<2x64xf8E8M0FNU>"
+    return kernel(f"""
+%l = constant <f8E4M3FN: {left}> : {factor}
+%r = constant <f8E4M3FN: 4.0> : {factor}
+%sl = constant <f8E8M0FNU: {scale}> : {scales}
+%sr = constant <f8E8M0FNU: 1.0> : {others}
+%from = constant <f32: 0.0> : {product}
+%w = mmaf_scaled %l, %r, %from, %sl, %sr : {factor}, {factor}, {product}, {scales}, {others}
+%b2 = reshape %b : tile<ptr<f32>> -> tile<1x1xptr<f32>>
+%bs = broadcast %b2 : tile<1x1xptr<f32>> -> {pointers}
+%st = store_ptr_tko weak %bs, %w token=%t : {pointers}, {product} -> token""")
+
+
+@pytest.mark.parametrize("changed", [("2.0", "1.0"), ("1.0", "2.0")])
+def test_a_factor_of_a_scaled_product_and_its_scale(changed: tuple[str, str]) -> None:
+    assert critical(scaled_product("1.0", "1.0"), scaled_product(*changed)) == ["constant/value"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import Tile
@@ -196,6 +196,7 @@ def contractions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: 
     paired = pairing(blame, args_a[:2], args_b[:2])
     if paired != args_b[:2]:
         args_b[:2] = paired
+        args_b[2:-1] = args_b[2:-1][::-1]  # each with its scale
         types_b = types_b[::-1]
     found.extend(_operand_types(blame, types_a, types_b, ref_op, gen_op))
     if not found and sorted(args_a[:2]) != sorted(args_b[:2]) and _swapped_operands(blame, ref_op, gen_op):
@@ -229,12 +230,15 @@ def _accumulation(fast: bool) -> str:
 
 
 def _operand_types(
-    blame: Blame, a: Sequence[tuple[str, object]], b: Sequence[tuple[str, object]], ref_op: Op, gen_op: Op
+    blame: Blame, a: Sequence[tuple[Any, ...]], b: Sequence[tuple[Any, ...]], ref_op: Op, gen_op: Op
 ) -> list[Finding]:
-    """The first factor whose element type or signedness differs."""
-    for (type_a, sign_a), (type_b, sign_b) in zip(a, b, strict=True):
+    """The first factor whose element type, signedness or type of scales differs."""
+    for (type_a, sign_a, *scale_a), (type_b, sign_b, *scale_b) in zip(a, b, strict=True):
         if type_a != type_b:
             return blame.one("mma/operand-type", ref_op, gen_op, type_a, type_b)
+        if scale_a != scale_b:
+            words = f"scales of {scale_a[0]}", f"scales of {scale_b[0]}"
+            return blame.one("mma/operand-type", ref_op, gen_op, *words)
         if sign_a != sign_b:
             return blame.one("mma/signedness", ref_op, gen_op, str(sign_a), str(sign_b))
     return []

@@ -98,7 +98,7 @@ def _holds(blame: Blame, op: TileOp, flag: str) -> bool:
         return False
     values = [blame.generated.values.get(operand) for operand in op.operands]
     operands = [value for value in values if isinstance(value, int)]
-    exact = _exact(terms, op, operands) if len(operands) == len(values) else None
+    exact = exact_result(terms, op, operands) if len(operands) == len(values) else None
     low, high = (None, None) if exact is None else terms.range(exact)
     if low is None or high is None:
         return False
@@ -109,7 +109,7 @@ def _holds(blame: Blame, op: TileOp, flag: str) -> bool:
     return low >= 0 and high <= 2 * largest + 1 and all(terms.nonneg(value) for value in operands)
 
 
-def _exact(terms: Terms, op: TileOp, operands: list[Term]) -> Term | None:
+def exact_result(terms: Terms, op: TileOp, operands: list[Term]) -> Term | None:
     """What the op would give in integers of any size."""
     first, *others = operands
     match op.short:

@@ -157,6 +157,21 @@ def test_an_op_that_promises_not_to_wrap_is_a_fact() -> None:
     assert "reference: the muli of line 11 does not wrap, as it promises" in line
 
 
+def test_what_wrapped_before_an_op_is_no_matter_of_its_promise() -> None:
+    """`(n + 64) - 1`: only the second op promises not to wrap."""
+    body = f"""%k = constant <i32: 64> : {N}
+%u = addi %n, %k : {N}
+%v = subi %u, %i1 overflow<no_signed_wrap> : {N}
+%s = exti %v signed : {N} -> tile<i64>"""
+    wide = f"""%e = exti %n signed : {N} -> tile<i64>
+%k = constant <i64: 63> : tile<i64>
+%s = addi %e, %k : tile<i64>"""
+    report = compared(store_at(body, "i64"), store_at(wide, "i64"))
+    (line,) = [line for line in report.assumptions if "proven" in line]
+    assert "fits i32" in line
+    assert "as it promises" not in line
+
+
 def test_an_or_that_is_a_sum() -> None:
     scaled = f"%u = muli %n, %i128 : {N}\n"
     either = store_at(f"{scaled}%s = ori %u, %i127 : {N}"), store_at(f"{scaled}%s = addi %u, %i127 : {N}")
@@ -357,7 +372,9 @@ def test_a_loaded_value_is_no_counterexample() -> None:
     load = f"%v, %vt = load_ptr_tko weak %q token=%t : tile<ptr<i32>> -> {N}, token\n"
     reference = store_at(f"{load}%s = divi %v, %i128 signed : {N}")
     generated = store_at(f"{load}%s = divi %v, %i128 signed rounding<negative_inf> : {N}")
-    assert_open(reference, generated, "depends on what is loaded")
+    report = assert_open(reference, generated, "depends on what is loaded")
+    assert "proven equal where load[" in report.findings[0].evidence
+    assert report.findings[0].evidence.endswith("is not negative")
 
 
 def test_loaded_values_are_equal_where_they_are_loaded_from_one_address() -> None:

@@ -10,6 +10,7 @@ from tileir_diff.equivalence.symbolic.answer import Fact
 from tileir_diff.equivalence.symbolic.concrete import may_leave
 from tileir_diff.graph.integers import NO_SIGNED_WRAP
 from tileir_diff.graph.values import View, element_bits, is_pointer, operand
+from tileir_diff.match.overflow import exact_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -58,7 +59,6 @@ def facts_of(kernel: Kernel, show: Callable[[Term], str]) -> Iterator[Known]:
                 if term != terms.true:
                     yield Known(term, Fact(f"{show(term)}, a size or stride of an array", "dialect"))
     yield from _inside_of_views(kernel)
-    yield from _without_wrapping(kernel)
     yield from _in_range(kernel)
     for loop in kernel.loops:
         if loop.trip is not None:
@@ -98,24 +98,31 @@ def _inside_of_views(kernel: Kernel) -> Iterator[Known]:
                 yield Known(term, fact, owed=kernel.side == 1)
 
 
-def _without_wrapping(kernel: Kernel) -> Iterator[Known]:
-    """Ops that promise not to wrap as signed ones are undefined where they do.
+def promised_to_fit(kernel: Kernel) -> dict[Term, Known]:
+    """Ops that promise not to wrap as signed ones are undefined where they do: facts by what may wrap.
 
     Those of the generated side count too: the comparison tells them apart from the reference's.
     """
     terms = kernel.terms
     loops = {id(loop.op): loop.iteration for loop in kernel.loops if loop.stride is None}
+    found: dict[Term, Known] = {}
     for op in kernel.ops:
         term = kernel.values.get(op.results[0]) if op.get("overflow") in NO_SIGNED_WRAP else None
         wrap = terms.single(term) if isinstance(term, int) else None
-        if wrap is None or terms.kind[wrap] != "wrap" or not of_indices(terms, wrap):
+        if wrap is None or terms.kind[wrap] != "wrap":
             continue
         around = _always_around(op)
         iterations = None if around is None else [loops.get(id(each)) for each in around]
-        if iterations is not None and all(each in terms.symbols[wrap] for each in iterations):
+        if iterations is None or any(each not in terms.symbols[wrap] for each in iterations):
+            continue
+        operands = [each for value in op.operands if isinstance(each := kernel.values.get(value), int)]
+        # of the operands as they are: what they wrapped is no matter of this op
+        result = exact_result(terms, op, operands) if len(operands) == len(op.operands) else None
+        if result is not None:
             line = op.span.line
             fact = Fact(f"the {op.short} of line {line} does not wrap, as it promises", SIDES[kernel.side])
-            yield Known(in_width(terms, terms.args[wrap][0], terms.attr[wrap][0]), fact)
+            found[wrap] = Known(in_width(terms, result, terms.attr[wrap][0]), fact)
+    return found
 
 
 def _always_around(op: TileOp) -> list[TileOp] | None:

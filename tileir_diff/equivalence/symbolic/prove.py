@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.equivalence.symbolic.again import Again
 from tileir_diff.equivalence.symbolic.answer import Answer, Fact, unknown
-from tileir_diff.equivalence.symbolic.facts import Known
+from tileir_diff.equivalence.symbolic.facts import Known, nodes_under
 from tileir_diff.equivalence.symbolic.simulate import Simulation
 from tileir_diff.graph.carries import depth_iteration
 from tileir_diff.match.blame import Blame
@@ -25,6 +25,8 @@ QUESTIONS = 20
 """What is not shown to be equal gets so many times the seconds of one question, all together."""
 CONFIRMATIONS = 4
 """What is shown to be equal, but for what is taken for granted, gets so many times the seconds."""
+MAX_LOADS = 4
+"""More loaded integers than this are not taken to be sizes."""
 WHERE = 7
 """From here on a key of an effect has what is not told by loops, lanes, address, condition and values."""
 
@@ -86,8 +88,10 @@ class _Prover:
         host = [*self.host, *self.conditions(pair.obligations, ours.loops)]
         answer = self.simulation.effects(ours, theirs, host)
         lost = lost_conditions(self.blame.terms, pair)
-        if answer.proven or not lost:
+        if answer.proven:
             return answer
+        if not lost:
+            return self._of_sizes(ours, theirs, answer, host)
         rows = [atom for atom in lost if covers(self.blame.reference, pair, atom)]
         if rows:
             covered = self.simulation.effects(ours, theirs, [*host, *self.conditions(rows)])
@@ -100,6 +104,29 @@ class _Prover:
         return answer._replace(
             provided=tuple(known.fact.text for known in inside if known.fact and known.fact not in told)
         )
+
+    def _of_sizes(self, ours: Effect, theirs: Effect, answer: Answer, host: list[Known]) -> Answer:
+        """What is open may be settled where loaded integers are sizes or counts: not negative."""
+        terms = self.again.terms
+        roots = [*ours.values, *((ours.pointer,) if ours.pointer is not None else ())]
+        roots += [carry.next for loop in ours.loops for carry in loop.carries]
+        loads = [
+            node
+            for node in nodes_under(terms, roots)
+            if terms.kind[node] == "mem" and (terms.range(node)[0] or 0) < 0
+        ]
+        if answer.refuted or not 0 < len(loads) <= MAX_LOADS:
+            return answer
+        sizes = [
+            Known(
+                terms.le0(terms.scale(terms.atom(load), -1)),
+                Fact(f"{self.simulation.blame.show(load)} is not negative", "host"),
+            )
+            for load in sorted(loads)
+        ]
+        found = self.simulation.effects(ours, theirs, [*host, *sizes])
+        told = [known.fact.text for known in sizes if known.fact in found.facts and known.fact is not None]
+        return answer._replace(provided=tuple(told)) if found.proven and told else answer
 
     def conditions(self, atoms: Iterable[Term], loops: Sequence[Loop] = ()) -> list[Known]:
         """What the host must guarantee, for all lanes at once, where it is about parameters and blocks.

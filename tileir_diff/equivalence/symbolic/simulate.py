@@ -45,7 +45,7 @@ class Simulation:
         self.reference, self.generated = again.reference, again.generated
         self.terms = again.terms
         self.blame = Blame(self.reference, self.generated, names)
-        self.solver = Solver(self.reference, self.generated, self.blame.show, limit)
+        self.solver = Solver(self.reference, self.generated, self.blame.show, self.blame.rename, limit)
         self.lanes: tuple[dict[Term, Term], dict[Term, Term]] = {}, {}
         self.loops: dict[tuple[int, int], Answer | None] = {}
         """By uids: what was found out about two loops; None while it is being found out."""

@@ -15,6 +15,7 @@ from tileir_diff.equivalence.symbolic.facts import (
     in_width,
     nodes_under,
     of_indices,
+    promised_to_fit,
 )
 from tileir_diff.equivalence.symbolic.integers import Integers
 from tileir_diff.equivalence.symbolic.parts import PREDICATES, made_alike
@@ -42,13 +43,19 @@ SMALL_MILLISECONDS = 300
 class Solver:
     """Asks questions about one pair of kernels whose terms share one exact store.
 
+    rename  gives a term of the generated side in the symbols of the reference, as far as loops are paired
     limit   seconds for one question
     until   the moment after which no question is asked any more
     values  the integers of the last counterexample, by symbol
     """
 
     def __init__(
-        self, reference: Kernel, generated: Kernel, show: Callable[[Term], str], limit: float
+        self,
+        reference: Kernel,
+        generated: Kernel,
+        show: Callable[[Term], str],
+        rename: Callable[[Term], Term],
+        limit: float,
     ) -> None:
         self.terms: Terms = reference.terms
         self.show = show
@@ -56,6 +63,8 @@ class Solver:
         self.until = monotonic() + limit
         self.values: dict[Term, int] = {}
         self.known = [known for kernel in (reference, generated) for known in facts_of(kernel, show)]
+        self.rename = rename
+        self.promised = promised_to_fit(reference), promised_to_fit(generated)
         self.divisors = divisions(generated) | divisions(reference)
         self.numbers = frozenset(
             leaf
@@ -224,7 +233,7 @@ class Solver:
         self, translator: Translator | Integers, goal: Term, given: Sequence[Term], granted: bool
     ) -> tuple[list[Known], list[Known]]:
         """What a proof may rest on, and what must hold for the generated side to be defined."""
-        tracked = self._relevant((goal, *given))
+        tracked = [*self._relevant((goal, *given)), *self._promised((goal, *given))]
         for known in tracked:
             translator.predicate(known.term)
         tracked += self._nonzero(translator)
@@ -295,6 +304,22 @@ class Solver:
             for known in kept:
                 symbols |= self.terms.symbols[known.term]
         return list(kept)
+
+    def _promised(self, question: Sequence[Term]) -> list[Known]:
+        """What ops promise that the question is about, and those that they are made of."""
+        ours, theirs = self.promised
+        facts = dict(ours)
+        for wrap, known in theirs.items():
+            renamed = self.terms.single(self.rename(self.terms.atom(wrap)))
+            if renamed is not None:
+                facts.setdefault(renamed, known._replace(term=self.rename(known.term)))
+        found: dict[Known, None] = {}
+        roots = list(question)
+        for _ in range(ROUNDS):
+            new = [facts[node] for node in nodes_under(self.terms, roots) if node in facts]
+            found.update(dict.fromkeys(new))
+            roots = [known.term for known in new]
+        return list(found)
 
     def _in_loops(self, known: Known, symbols: AbstractSet[Term] = frozenset()) -> bool:
         """Whether a fact is about no iterations but these: of a loop that does not run it says nothing."""

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 from tileir_diff import InputError, diff
 from tileir_diff.dialect import parse_text
+from tileir_diff.match.compare import compare
+from tileir_diff.match.launch import parse_launch
+from tileir_diff.match.model import CompareOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +39,10 @@ class Found:
     def key(self, line_of: Callable[[int], int] = lambda line: line) -> tuple[str, int, int, str]:
         """What makes it the same finding in two runs; `line_of` maps lines of a mutant to those before."""
         return (self.rule, self.reference_line, line_of(self.generated_line), self.actual)
+
+    def place(self, line_of: Callable[[int], int] = lambda line: line) -> tuple[str, str, int, int]:
+        """The same without its words."""
+        return (self.rule, self.impact, self.reference_line, line_of(self.generated_line))
 
     def __str__(self) -> str:
         where = f"ref:{self.reference_line or '-'} gen:{self.generated_line or '-'}"
@@ -82,6 +89,19 @@ def judge_texts(reference: str, generated: str, launch: Path | str | None = None
         # A crash is a result that the score must show, not the end of the run.
         return Outcome("CRASHED", error=traceback.format_exc(limit=-4), seconds=time.perf_counter() - start)
     return _outcome(report, time.perf_counter() - start)
+
+
+def counterparts(
+    reference: str, generated: str, launch: Path | str | None = None
+) -> dict[int, frozenset[int]]:
+    """By line of the generated side, the lines of the reference's accesses that it is paired with."""
+    facts = parse_launch([str(launch)]) if launch is not None else None
+    modules = parse_text(reference, "reference"), parse_text(generated, "generated")
+    found: dict[int, set[int]] = {}
+    for matched in compare(*modules, CompareOptions(facts)).matched:
+        for ref, gen in matched.operations:
+            found.setdefault(gen.span.line, set()).add(ref.span.line)
+    return {line: frozenset(lines) for line, lines in found.items()}
 
 
 def _outcome(report: Report, seconds: float) -> Outcome:

@@ -23,16 +23,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import Pair, default_folder, dumps, pairs, re_exports
-from benchmarks.judge import Found, Outcome, judge_texts
+from benchmarks.judge import Found, Outcome, counterparts, judge_texts
 from benchmarks.mutate import DEFECT, HARMLESS, HINT, MODES, UNSEEN, Mutant, Rejects, mutants
 from benchmarks.notes import supported
 from benchmarks.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchmarks.execute.screen import Screen
 
+NOWHERE: Mapping[int, frozenset[int]] = {}
 DEFECT_COLUMNS = ("found", "critical", "one_critical", "on_line", "one_on_line", "family", "crashed")
 HINT_COLUMNS = ("warned", "family", "no_critical", "crashed")
 HARMLESS_COLUMNS = ("silent", "passed", "crashed")
@@ -158,6 +159,7 @@ def score_mutants_on_pairs(options: argparse.Namespace) -> list[Tally]:
         generated = pair.generated.read_text(encoding="utf-8")
         base = judge_texts(reference, generated, launch)
         scorer.pair_class = str(pair.meta.get("class", "unknown"))
+        scorer.counterparts = counterparts(reference, generated, launch)
         screen = scorer.screen(generated, pair if launch else None)
         scorer.score(reference, generated, f"{pair.name}/gen.mlir", pair.name, base, launch, screen)
     return scorer.tallies()
@@ -176,6 +178,7 @@ class Scorer:
         self.harmless = Tally("harmless rewrites", HARMLESS_COLUMNS)
         self.doubtful_harmless = Tally("doubtful rewrites", HARMLESS_COLUMNS)
         self.rejects = Rejects()
+        self.counterparts: Mapping[int, frozenset[int]] = NOWHERE
         self.pair_class = ""
         """Class of the pair that is scored; empty for a dump against itself."""
         self.screened = self.unscreened = 0
@@ -247,7 +250,7 @@ class Scorer:
         fresh = new_findings(outcome, base, mutant)
         critical = [finding for finding in fresh if finding.severity == "critical"]
         loud = [finding for finding in fresh if finding.severity != "info"]
-        on_line = bool(critical) and at_the_place(critical[0], mutant)
+        on_line = bool(critical) and at_the_place(critical[0], mutant, self.counterparts)
         family = any(finding.family in mutant.families for finding in critical)
         flags = {
             "found": bool(loud),
@@ -309,24 +312,43 @@ class Scorer:
 
 
 def new_findings(outcome: Outcome, base: Outcome, mutant: Mutant) -> list[Found]:
-    """Findings that the comparison without the mutation does not have, in order."""
+    """Findings that the comparison without the mutation does not have, in order.
+
+    One that is only worded otherwise, in place of one that is gone, tells nothing new, unless at a changed
+    line.
+    """
     old = Counter(finding.key() for finding in base.findings)
-    fresh: list[Found] = []
+    changed: list[Found] = []
     for finding in outcome.findings:
         key = finding.key(mutant.line_before)
         if old[key] > 0:
             old[key] -= 1
         else:
+            changed.append(finding)
+    gone = Counter(finding.place() for finding in base.findings if old[finding.key()] > 0)
+    fresh: list[Found] = []
+    for finding in changed:
+        place = finding.place(mutant.line_before)
+        if gone[place] > 0 and finding.generated_line not in mutant.lines:
+            gone[place] -= 1
+        else:
             fresh.append(finding)
     return fresh
 
 
-def at_the_place(finding: Found, mutant: Mutant) -> bool:
+def at_the_place(
+    finding: Found, mutant: Mutant, counterparts: Mapping[int, frozenset[int]] = NOWHERE
+) -> bool:
     """Whether a finding points at a changed line: of the mutant, or of the other side where it has none
-    there."""
+    there.
+
+    `counterparts`: by line of the generated side before the mutation, the lines of what it is paired with;
+    empty where the other side is the same text.
+    """
     if finding.generated_line:
         return finding.generated_line in mutant.lines
-    return finding.reference_line in mutant.reference_lines
+    lines = mutant.reference_lines
+    return any(finding.reference_line in counterparts.get(line, (line,)) for line in lines)
 
 
 # ---- pairs

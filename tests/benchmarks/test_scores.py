@@ -36,10 +36,20 @@ def test_a_finding_that_is_worded_otherwise_is_new() -> None:
     assert [found.actual for found in score.new_findings(other, base, MUTANT)] == ["b"]
 
 
+def test_a_finding_that_replaces_one_of_other_words_is_not_new() -> None:
+    base = Outcome("FAIL_FIXABLE", (finding("mask/changed", 1, 1, "a"),))
+    reworded, other = finding("mask/changed", 1, 1, "b"), finding("mask/missing", 1, 1, "b")
+    assert score.new_findings(Outcome("FAIL_FIXABLE", (reworded,)), base, MUTANT) == []
+    assert score.new_findings(Outcome("FAIL_FIXABLE", (other,)), base, MUTANT) == [other]
+
+
 def test_the_place() -> None:
     assert score.at_the_place(finding("a/b", 1, 2), MUTANT)
     assert not score.at_the_place(finding("a/b", 2, 1), MUTANT)
     assert score.at_the_place(finding("a/b", 2, 0), MUTANT)
+    # of what is no longer there, the place is that of its partner
+    assert score.at_the_place(finding("a/b", 7, 0), MUTANT, {2: frozenset({7})})
+    assert not score.at_the_place(finding("a/b", 2, 0), MUTANT, {2: frozenset({7})})
 
 
 def test_a_crash_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.kernel import Effect
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference
     from tileir_diff.match.search import Attempt
@@ -19,9 +20,10 @@ def view_sizes(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
     """Sizes that differ along such dimensions, where one front end wrote both kernels.
 
     An index beyond the size is undefined behaviour, so equal effects do not tell. Two front ends may well
-    give such a size in different forms.
+    give such a size in different forms: of these an index counts that does go beyond.
     """
     if not attempt.one_front_end:
+        yield from _beyond(blame, attempt)
         return
     for pair in (*attempt.match.pairs, *attempt.match.loads):
         a, b = pair.reference.effect, pair.generated.effect
@@ -30,8 +32,36 @@ def view_sizes(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
         for dim, (expected, actual) in enumerate(zip(a.extents, b.extents, strict=True)):
             if dim < len(a.shape) and a.shape[dim] == 1 and expected != blame.rename(actual):
                 ops = _tensor_view(a.op), _tensor_view(b.op)
-                words = (f"index {dim} < {blame.show(size)}" for size in (expected, actual))
+                words = (f"{blame.show(size)} along dimension {dim}" for size in (expected, actual))
                 yield blame.make("mask/changed", *ops, *words, part="shape", impact="bounds")
+
+
+def _beyond(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
+    """Accesses of the generated side whose index leaves the view, where the reference's stays inside."""
+    for pair in (*attempt.match.pairs, *attempt.match.loads):
+        a, b = pair.reference.effect, pair.generated.effect
+        left = _left(blame, b)
+        if left is None or _left(blame, a) is not None:
+            continue
+        dim, last, size = left
+        words = f"more than {last} along dimension {dim}", f"{size} along dimension {dim}"
+        ops = _tensor_view(a.op), _tensor_view(b.op)
+        yield blame.make("mask/changed", *ops, *words, part="shape", impact="bounds")
+
+
+def _left(blame: Blame, effect: Effect) -> tuple[int, int, int] | None:
+    """A dimension with tiles of one element that an access leaves: its last index there, and the size."""
+    terms = blame.terms
+    if effect.guard != terms.true or "pointer" in (effect.family, None):
+        return None
+    for dim, (coordinate, extent) in enumerate(zip(effect.coordinates, effect.extents, strict=False)):
+        size, (_, last) = terms.value(extent), terms.range(coordinate)
+        symbol = terms.single(coordinate)
+        if effect.shape[dim : dim + 1] != (1,) or symbol is None or terms.kind[symbol] != "block":
+            continue  # only of a block's index it is known that it takes every value
+        if size is not None and last is not None and last >= size:
+            return dim, last, size
+    return None
 
 
 def _tensor_view(access: TileOp) -> TileOp:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import LOAD, assert_found, compared, found, kernel
+from tests.match.snippets import HERE, LOAD, assert_found, compared, found, kernel
 from tileir_diff.match.launch import ArgValue, Launch, SideLaunch
 from tileir_diff.match.model import CompareOptions
 
@@ -58,7 +58,7 @@ def test_the_index_of_a_tile_is_told_as_a_kernel_writes_it() -> None:
     assert (first.expected, first.actual) == ("[block.x, …]", "[block.y, …]")
     turned = assert_found(kernel(tiles()), other(tiles(store="%y, %x")), "addressing/index")
     assert (turned.expected, turned.actual) == ("[block.x, block.y]", "[block.y, block.x]")
-    assert turned.evidence == "the indices of two dimensions are exchanged"
+    assert turned.evidence.endswith("the indices of two dimensions are exchanged")
 
 
 def test_a_tile_outside_of_the_view_is_another_index() -> None:
@@ -156,6 +156,28 @@ def test_a_cast_in_a_reduction_is_no_other_combiner() -> None:
     assert rules(kernel(total(rounded)), other(total(plain))) == ["conversion/missing"]
     product = plain.replace("addf", "mulf")
     assert rules(kernel(total(plain)), other(total(product))) == ["reduction/combiner"]
+
+
+def test_a_reduction_that_keeps_one_operand_is_told_where_it_yields_it() -> None:
+    def total(last: str) -> str:
+        return stored(
+            f"%sum = reduce %v dim=0 identities=[0.0 : f32] : {T} -> tile<f32> (%p: tile<f32>, "
+            f"%q: tile<f32>) {{\n%pq = addf %p, %q : tile<f32>\nyield {last}\n}}\n"
+            f"%sum1 = reshape %sum : tile<f32> -> tile<1xf32>\n%w = broadcast %sum1 : tile<1xf32> -> {T}"
+        )
+
+    reference, generated = kernel(total("%pq : tile<f32>")), other(total(f"%p : tile<f32> {HERE}"))
+    assert_found(reference, generated, "reduction/combiner")
+
+
+def test_a_sign_that_means_nothing_here_is_no_reason() -> None:
+    """The arms of a selection are exchanged; that its bound is compared unsigned is no matter."""
+    value = f"%e = exp %v : {T}\n%w = select %low, {{}} : tile<128xi1>, {T}"
+    test = "%low = cmpi less_than %lane, %nv, {} : tile<128xi32> -> tile<128xi1>\n"
+    reference = kernel(test.format("signed") + stored(value.format("%e, %zero")))
+    generated = other(test.format("unsigned") + stored(value.format("%zero, %e") + f" {HERE}"))
+    assert_found(reference, generated, "arithmetic", "mask")
+    assert len(rules(reference, generated)) == 1
 
 
 def test_an_access_that_never_takes_place() -> None:

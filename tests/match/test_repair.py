@@ -6,6 +6,7 @@ import pytest
 
 from tests.match.snippets import HERE, LOAD, PROLOGUE, STORE, assert_found, found, kernel, parsed
 from tests.match.test_apart import DEAD
+from tileir_diff.graph.terms import Terms
 from tileir_diff.match.compare import compare
 from tileir_diff.match.edits import own_edits, with_operand
 from tileir_diff.match.model import CompareOptions
@@ -88,3 +89,103 @@ def test_what_is_tried_is_not_known_afterwards() -> None:
         (each.rule, each.note) for each in again.differences
     ]
     assert once.assumptions == again.assumptions
+
+
+T = "tile<128xf32>"
+GRID = "%g0, %g1, %g2 = get_num_tile_blocks : tile<i32>"
+SUM = f"""%acc = for %k in (%i0 to %i4, step %i1) : tile<i32> iter_values(%c = %zero) -> ({T}) {{
+%next = addf %c, %v : {T}
+continue %next : {T}
+}}
+%w = mulf %acc, %one : {T}"""
+
+
+def looped(old: str = "", new: str = "") -> tuple[str, str]:
+    """A kernel with a loop, and as another front end writes it, with one line changed and marked."""
+    lines = SUM.split("\n")
+    wrong = [line.replace(old, new) + f" {HERE}" if old and old in line else line for line in lines]
+    bodies = ("\n".join([LOAD, *each, STORE]) for each in (lines, wrong))
+    first, second = bodies
+    return kernel(first), kernel(f"{DEAD}\n{second}", name="k_entry")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        ("(%i0 to", "(%i1 to", "loop"),
+        ("to %i4", "to %i128", "loop"),
+        ("step %i1", "step %i4", "loop"),
+        ("= %zero)", "= %one)", "loop"),
+        ("continue %next", "continue %c", "loop"),
+        ("addf %c, %v", "mulf %c, %v", "arithmetic"),
+    ],
+)
+def test_a_mistake_in_a_loop_is_told_where_it_is(old: str, new: str, rule: str) -> None:
+    reference, generated = looped(old, new)
+    assert_found(reference, generated, rule)
+    assert len(found(reference, generated)) == 1
+
+
+def test_a_loop_that_never_runs_is_told_at_its_bound() -> None:
+    reference, generated = looped("to %i4", "to %i0")
+    assert_found(reference, generated, "loop")
+
+
+VIEW = "tensor_view<?x?xf32, strides=[?,1]>"
+TILES = f"partition_view<tile=(64x64), {VIEW}>"
+TILED = f"""%tv = make_tensor_view %a, shape = [%N, %m], strides = [%m, 1] : tile<i32> -> {VIEW}
+%pv = make_partition_view %tv : {TILES}
+%r, %rt = load_view_tko weak %pv[%x, %y] token = %t : {TILES}, tile<i32> -> tile<64x64xf32>, token
+%e = exp %r : tile<64x64xf32>
+%tw = make_tensor_view %b, shape = [%N, %m], strides = [%m, 1] : tile<i32> -> {VIEW}
+%pw = make_partition_view %tw : {TILES}
+%st = store_view_tko weak %e, %pw[%x, %y] token = %t : tile<64x64xf32>, {TILES}, tile<i32> -> token"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "rules"),
+    [
+        ("%r, ", "[%x, %y]", "[%y, %x]", ("addressing", "dim-map", "shape-op")),
+        ("%r, ", "[%x, %y]", "[%x, %i4]", ("addressing", "grid")),
+        ("%tv = ", "[%N, %m]", "[%m, %N]", ("mask",)),
+        ("%tw = ", "strides = [%m", "strides = [%N", ("stride", "addressing")),
+    ],
+)
+def test_a_mistake_in_a_view_is_told_where_it_is(
+    line: str, old: str, new: str, rules: tuple[str, ...]
+) -> None:
+    lines = [
+        each.replace(old, new) + f" {HERE}" if each.startswith(line) else each for each in TILED.split("\n")
+    ]
+    generated = kernel("\n".join([DEAD, *lines]), name="k_entry")
+    assert_found(kernel(TILED), generated, *rules)
+
+
+def test_a_trial_leaves_nothing_behind() -> None:
+    """A trial that divides by what may be zero does not make it positive for the trials after it."""
+    terms = Terms()
+    size = terms.atom(terms.leaf("arg", 0, 0))
+    with terms.forgetting():
+        terms.assume_range(size, 1, None)
+        terms.origins[1][size] = "an op of the trial"
+        assert terms.positive(size)
+    assert not terms.positive(size)
+    assert terms.origins[1] == {}
+
+
+def test_a_right_value_that_is_stored_in_place_of_another_is_told_at_the_store() -> None:
+    """Also where the reference computes what ought to be stored by another formula."""
+    formula = f"%e = exp %v : {T}\n%p = addf %e, %one : {T}\n%w = divf %e, %p : {T}"
+    other = f"%neg = negf %v : {T}\n%e = exp %neg : {T}\n%p = addf %e, %one : {T}\n%w = divf %one, %p : {T}"
+    reference = kernel(f"{LOAD}\n{formula}\n{STORE}")
+    stored = STORE.replace("%pb, %w,", "%pb, %v,") + f" {HERE}"
+    assert_found(reference, kernel(f"{DEAD}\n{LOAD}\n{other}\n{stored}", name="k_entry"), "arithmetic")
+
+
+def test_what_differs_behind_another_formula_is_told_too() -> None:
+    """The load of another index, though the values that are made of it are no one function."""
+    reference = kernel(f"{LOAD}\n%w = exp %v : {T}\n{STORE}")
+    moved = LOAD.replace("%pa,", "%pm,") + f" {HERE}"
+    shift = "%pm = offset %pa, %lane : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>"
+    generated = kernel(f"{DEAD}\n{shift}\n{moved}\n%w = tanh %v : {T}\n{STORE}", name="k_entry")
+    assert {"addressing", "arithmetic"} <= {each.rule.split("/")[0] for each in found(reference, generated)}

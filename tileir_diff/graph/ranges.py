@@ -88,6 +88,21 @@ class Ranges(Store):
         self.divided, self.assumed, self.learnt = rest
         self.forget_ranges()
 
+    @contextmanager
+    def forgetting(self) -> Generator[None, None, None]:
+        """Within, what becomes known is known for a trial of the generated side only.
+
+        So is which op a term comes from, which begins anew.
+        """
+        knowledge = self.knowledge()
+        made = self.origins[1], self.loop_results[1]
+        self.origins[1], self.loop_results[1] = {}, {}
+        try:
+            yield
+        finally:
+            self.return_to(knowledge)
+            self.origins[1], self.loop_results[1] = made
+
     # ---- assumed bounds ----------------------------------------------------------------------------------
 
     def assume_range(self, term: Term, low: int | None, high: int | None, *, doubted: bool = False) -> None:

@@ -10,11 +10,13 @@ from tileir_diff.match.explain import explain
 from tileir_diff.match.model import CompareOptions
 from tileir_diff.match.obligations import block_only
 from tileir_diff.match.search import UNKNOWN_GRID, evaluate, refine, search
+from tileir_diff.match.tokens import memory_nodes
 from tileir_diff.match.witness import differ
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
-    from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.graph.kernel import Effect, Kernel
+    from tileir_diff.graph.terms import Term
     from tileir_diff.match.effects import EffectPair
     from tileir_diff.match.explain import EntryResult
     from tileir_diff.match.search import Attempt
@@ -72,26 +74,48 @@ def _add_hidden(attempt: Attempt, at_launch: Attempt, result: EntryResult) -> No
     """Add what really differs for other sizes, in an access that is equal ``at_launch``."""
     told = {id(each.generated.op) for each in result.differences if each.generated is not None}
     pairs = (*attempt.match.pairs, *attempt.match.loads)
-    unequal = _unequal(at_launch)
+    explained = _unequal(at_launch) | told
+    read = frozenset(
+        node
+        for effect in attempt.generated.effects
+        if id(effect.op) in explained and effect.result is not None
+        for node in memory_nodes(attempt.generated, effect.result)
+    )
     for pair in pairs:
-        if id(pair.generated.effect.op) in unequal:
+        ops = {id(pair.reference.effect.op), id(pair.generated.effect.op)}
+        if not ops.isdisjoint(explained) or _rests_on(attempt.generated, pair.generated.effect, read):
             pair.equal = True  # has been explained, and what it computes may rest on what is wrong
     if not any(_witnessed(attempt.reference, pair) for pair in pairs):
         return
     for difference in explain(attempt).differences:
         place = difference.generated
         family = difference.rule.split("/")[0]
-        if family in PLACES and place is not None and id(place.op) not in told:
+        if family in PLACES and place is not None and id(place.op) not in explained:
             note = "no effect at the launch given; another one shows it"
             result.differences.append(replace(difference, note=note))
 
 
 def _unequal(attempt: Attempt) -> set[int]:
-    """The accesses of the generated side, by the id of their op, that differ."""
-    pairs = (*attempt.match.pairs, *attempt.match.loads)
-    alone = (*attempt.match.only_generated, *attempt.match.lone_loads[1])
-    unequal = [pair.generated for pair in pairs if not pair.equal]
-    return {id(item.effect.op) for item in (*unequal, *alone)}
+    """The accesses, by the id of their op, that differ."""
+    match = attempt.match
+    lone = (*match.only_reference, *match.only_generated, *match.lone_loads[0], *match.lone_loads[1])
+    pairs = [pair for pair in (*match.pairs, *match.loads) if not pair.equal]
+    unequal = [side for pair in pairs for side in (pair.reference, pair.generated)]
+    return {id(item.effect.op) for item in (*unequal, *lone)}
+
+
+def _rests_on(kernel: Kernel, effect: Effect, read: frozenset[Term]) -> bool:
+    """Whether what an access writes is made of some values that are read."""
+    work = list(effect.values)
+    seen: set[Term] = set()
+    while work and read:
+        node = work.pop()
+        if node in read:
+            return True
+        if node not in seen:
+            seen.add(node)
+            work.extend(kernel.terms.args[node])
+    return False
 
 
 def _with_constants(attempt: Attempt, ref_entry: TileOp, gen_entry: TileOp) -> Attempt:

@@ -12,11 +12,13 @@ from tileir_diff.dialect.types import Ptr
 from tileir_diff.graph.evaluate import substitute_carries
 from tileir_diff.graph.show import show, show_both
 from tileir_diff.match.model import Difference
-from tileir_diff.match.sites import origin, site
+from tileir_diff.match.sites import defining_op, origin, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import TypeAlias, Unpack
+
+    from xdsl.ir import SSAValue
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     """The op that a finding points at on one side; None where there is none."""
 
 MAX_DEPTH = 300
+MAX_VALUES = 2000
+"""How many values of a side are looked at for one that is equal."""
 
 
 class Finding(NamedTuple):
@@ -34,6 +38,15 @@ class Finding(NamedTuple):
     difference: Difference
     structural: bool = False
     """The two terms are different kinds of computation: a parent may explain it better."""
+
+
+class Lens(NamedTuple):
+    """How terms of the reference and of the generated side read for one pair of effects: with the lanes of
+    the effects, under their conditions. ``key``: its number."""
+
+    ours: Callable[[Term], Term]
+    theirs: Callable[[Term], Term]
+    key: int
 
 
 class Remarks(TypedDict, total=False):
@@ -68,6 +81,9 @@ class Blame:
         self.settled: frozenset[int] = frozenset()
         """``assume`` ops (by id) that both sides have in the same place, with the same predicate."""
         self._pointers: frozenset[Term] | None = None
+        self._right: dict[int, frozenset[Term]] = {}
+        self.lens: Lens | None = None
+        """How the values of both sides read where the pair of effects that is explained takes place."""
 
     def show(self, term: Term) -> str:
         return show(self.terms, term, self.names)
@@ -111,12 +127,52 @@ class Blame:
         """A generated term with the symbols of paired loops replaced."""
         return substitute_carries(self.terms, term, self.renamed, {}) if self.renamed else term
 
+    def generated_term(self, value: SSAValue) -> Term | None:
+        """What a value of the generated side is, with the symbols of paired loops replaced."""
+        term = self.generated.values.get(value)
+        return self.rename(term) if isinstance(term, int) else None
+
     def ops(self, a: Term, b: Term, ref_user: Op, gen_user: Op) -> tuple[Op, Op]:
         """The ops that compute the two terms; the users where nothing is known to."""
         return (
             origin(self.reference, a, ref_user) or ref_user,
-            origin(self.generated, b, gen_user) or gen_user,
+            self.generated_op(b, gen_user) or gen_user,
         )
+
+    def generated_op(self, term: Term, user: Op) -> Op:
+        """The op of the generated side that computes a term whose symbols may have been replaced."""
+        for value in () if user is None else user.operands:
+            if self._is(value, term):
+                op = defining_op(value)
+                if op is not None:
+                    return op
+        return origin(self.generated, term)
+
+    def _is(self, value: SSAValue, term: Term) -> bool:
+        """Whether a value of the generated side is a term, as it is or as it reads where it is used."""
+        now = self.generated_term(value)
+        return now is not None and (now == term or (self.lens is not None and self.lens.theirs(now) == term))
+
+    def misread(self, term: Term, op: Op) -> bool:
+        """Whether an op computes what the reference has too, so that not it is wrong, but who reads it.
+
+        An op that only hands on what another computes was meant to compute something else.
+        """
+        if not self.terms.symbols[term]:
+            return True
+        if not self._is_right(term):
+            return False
+        values = list(self.generated.values)[:MAX_VALUES]
+        return next((defining_op(value) for value in values if self._is(value, term)), op) is op
+
+    def _is_right(self, term: Term) -> bool:
+        """Whether the reference has this value too, if for another use."""
+        lens = self.lens
+        key = 0 if lens is None else lens.key
+        if key not in self._right:
+            plain = [value for value in self.reference.values.values() if isinstance(value, int)][:MAX_VALUES]
+            self._right[key] = frozenset(plain).union(() if lens is None else map(lens.ours, plain))
+        return term in self._right[key]
 
     def pointers(self) -> frozenset[Term]:
         """The symbols of the pointer parameters of both sides."""

@@ -166,11 +166,14 @@ def _rounded_combiner(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) ->
 
 
 def _combining_op(op: Op) -> Op:
-    """The op before the terminator of a reduction's or scan's body."""
+    """The op that computes what a reduction's or scan's body yields; the terminator where none does."""
     if op is None or op.short not in FOLDS:
         return None
-    last = op.regions[0].block.last_op
-    return None if last is None else last.prev_op  # type: ignore[return-value]
+    last: Any = op.regions[0].block.last_op
+    if last is None:
+        return None
+    owner = last.operands[0].owner if last.operands else None
+    return owner if isinstance(owner, TileOp) and owner.parent_block() is last.parent_block() else last
 
 
 def _identities(items: Iterable[tuple[str, int]]) -> str:

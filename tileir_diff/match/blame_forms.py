@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SUMS = frozenset({"addf", "mulf", "fma"})
 """Ops that are written for each other."""
+DEEP = frozenset({"mem", "mma", "reduce", "loop_result"})
+"""Kinds of inputs that have much behind them."""
 MAX_INPUTS = 4
 """More inputs than this on one side only are not each other's."""
 
@@ -38,6 +40,18 @@ def same_function_of_others(
     found = _named(blame, known, a, b, ref_op, gen_op)
     for x, y in inputs:
         found.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
+    return found
+
+
+def inputs_behind(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
+    """What differs in the inputs of two functions that are not the same.
+
+    Only where all but a few inputs are equal, and each of the others has one that it may be.
+    """
+    found: list[Finding] = []
+    for x, y in _paired_inputs(blame, a, b):
+        if blame.terms.kind[x] in DEEP:
+            found.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
     return found
 
 

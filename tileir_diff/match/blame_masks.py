@@ -164,7 +164,10 @@ def _one_mask(
     if condition == blame.terms.true:
         return deeper
     words = blame.show(condition), "all lanes"
-    if lost:
+    if lost and views and _promised(gen_op) and not _promised(ref_op):
+        words = words[0], "promised in bounds"
+        found = blame.one("bounds/inbounds", ref_op, gen_op, *words, part="inbounds")
+    elif lost:
         found = blame.one("mask/missing", ref_op, gen_op, *words, part="mask", status="MISSING")
     else:
         found = blame.one("mask/extra", ref_op, gen_op, *words[::-1], part="mask", status="EXTRA")
@@ -260,7 +263,10 @@ def predicates(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
     """Two conditions outside of masks."""
     terms = blame.terms
     if ref_op is not None and gen_op is not None and ref_op.short == gen_op.short in ("cmpi", "cmpf"):
-        for key, rule in (("signed", "integer-mode/signedness"), ("ordering", "float-mode/nan")):
+        # where the facts make two signs the same, another sign is no reason
+        unsigned = "ult" in (terms.kind[a], terms.kind[b])
+        rules = {"signed": "integer-mode/signedness"} if unsigned else {}
+        for key, rule in (*rules.items(), ("ordering", "float-mode/nan")):
             words = str(ref_op.get(key)), str(gen_op.get(key))
             if words[0] != words[1]:
                 return blame.one(rule, ref_op, gen_op, *words, part=key)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 PREDICATES = frozenset({"le", "eq", "and", "or", "not", "ult", "fcmp"})
 
+CARRIED = frozenset({"carry", "at", "cp"})
+"""A value that a loop hands on, as it is, or lane by lane."""
+
 ATTRIBUTE_RULES = {
     "atomic": "atomic/mode",
     "zext": "integer-mode/signedness",
@@ -105,7 +108,7 @@ def _same_kind(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
 
 def other_kinds(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int) -> list[Finding]:
     """Two different kinds of value: a conversion on one side only, a known reformulation, or unexplained."""
-    from tileir_diff.match.blame_forms import same_function, same_function_of_others
+    from tileir_diff.match.blame_forms import inputs_behind, same_function, same_function_of_others
 
     terms = blame.terms
     ref_op, gen_op = blame.ops(a, b, ref_user, gen_user)
@@ -128,7 +131,10 @@ def other_kinds(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, dept
     known = same_function(blame, a, b, ref_op, gen_op)
     if known is None:
         known = same_function_of_others(blame, a, b, ref_op, gen_op, depth)
-    return known or unexplained(blame, a, b, ref_user, gen_user)
+    if known:
+        return known
+    found = unexplained(blame, a, b, ref_user, gen_user)
+    return found + inputs_behind(blame, a, b, ref_op, gen_op, depth)
 
 
 def other_place(blame: Blame, ref_op: Op, gen_op: Op) -> list[Finding]:
@@ -154,6 +160,10 @@ def unexplained(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> l
     elsewhere = other_place(blame, ref_op, gen_op)
     if elsewhere:
         return elsewhere
+    if gen_user is not None and blame.misread(b, gen_op):
+        gen_op = gen_user  # what is read is not wrong, but that it is read
+    if blame.terms.kind[a] in CARRIED and blame.terms.kind[b] not in CARRIED:
+        return blame.one("loop/carried", ref_op, gen_op, "carried value", blame.show(b), structural=True)
     other = ref_op is not None and gen_op is not None and ref_op.short != gen_op.short
     rule = "arithmetic/op" if other else "arithmetic/not-proven"
     return blame.one(rule, ref_op, gen_op, *blame.both(a, b), structural=True)

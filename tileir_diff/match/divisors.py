@@ -18,18 +18,30 @@ if TYPE_CHECKING:
     from tileir_diff.match.search import Attempt
 
 
-def divisor_tests(blame: Blame, attempt: Attempt) -> tuple[list[Difference], list[str]]:
+DIVISIONS = frozenset({"divi", "remi"})
+
+
+def divisor_tests(
+    blame: Blame, attempt: Attempt, told: list[Difference]
+) -> tuple[list[Difference], list[str]]:
     """Tests of the reference that the generated side lacks; and what the host must guarantee for others.
 
     Others are tests of the generated side, and those of sizes that the reference divides by all the same: it
-    has no result where they are zero.
+    has no result where they are zero. ``told``: a division that is told to be wrong needs no test.
     """
     terms = blame.terms
+    wrong = {
+        blame.generated_term(each.generated.op.operands[1])
+        for each in told
+        if each.generated is not None and each.generated.op.short in DIVISIONS
+    }
     ref = attempt.reference.tested
     gen = {blame.rename(test): op for test, op in attempt.generated.tested.items()}
     found: list[Difference] = []
     obligations: list[str] = []
     for test, op in _only(terms, ref, gen).items():
+        if _size(terms, test) in wrong:
+            continue
         if _size(terms, test) in terms.divided[0]:
             obligations.append(_line(blame, test, op, "reference"))
         else:

@@ -11,6 +11,7 @@ from xdsl.ir.core import SSAValues
 
 from tileir_diff.dialect.attributes import DenseElements, value
 from tileir_diff.dialect.ir import op_class
+from tileir_diff.match.align import operand_groups
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -91,6 +92,8 @@ def own_edits(op: TileOp) -> Iterator[Edit]:
         if op.short in group:
             yield from (Edit(op, _twin(op, other), "kind") for other in group if other != op.short)
     read = list(op.operands)
+    if op.short == "select" and read[1] is not read[2]:
+        yield Edit(op, _reading(op, [read[0], read[2], read[1]]), "operand", "on_true", 1)
     if len(read) == 2 and op.short not in SYMMETRIC and read[0].type == read[1].type:
         yield Edit(op, _reading(op, read[::-1]), "operand", "lhs", 0)
 
@@ -104,6 +107,17 @@ def _permutations(op: TileOp) -> Iterator[Edit]:
             order = list(now)
             order[first], order[second] = order[second], order[first]
             yield with_attribute(op, "permutation", tuple(order))
+
+
+def swapped(op: TileOp, group: str) -> Iterator[Edit]:
+    """The op with two operands of a group, such as the indices of an access, in each other's place."""
+    read = list(op.operands)
+    places = [index for index, (name, _) in enumerate(operand_groups(op)) if name == group]
+    for first, second in combinations(places, 2):
+        if read[first] is not read[second] and read[first].type == read[second].type:
+            order = list(read)
+            order[first], order[second] = order[second], order[first]
+            yield Edit(op, _reading(op, order), "operand", group, first)
 
 
 def with_attribute(op: TileOp, name: str, data: Any) -> Edit:

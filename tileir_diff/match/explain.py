@@ -111,7 +111,7 @@ def explain(
     promises, obligations = compare_promises(
         reference, generated, blame.make, specialises, blame.settled, partner, blame.show
     )
-    tests, untested = divisor_tests(blame, attempt)
+    tests, untested = divisor_tests(blame, attempt, found)
     result.differences = first_of([*found, *tests, *promises, *settled])
     result.obligations.extend(untested)
     if answers:

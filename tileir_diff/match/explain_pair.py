@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 from typing import TYPE_CHECKING
 
+from tileir_diff.match.blame import Lens
 from tileir_diff.match.blame_loops import bounds, pair_loops, same_start, tiles_by_block
 from tileir_diff.match.blame_masks import mask, within_trips
 from tileir_diff.match.blame_memory import address, orderings, tile_words
@@ -88,7 +89,7 @@ def places(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
 def _where_and_what(blame: Blame, pair: EffectPair) -> list[Difference]:
     """Condition, address and values, on lanes that are named alike, under what the host must guarantee."""
     ref, gen = pair.reference.effect, pair.generated.effect
-    found, values = _compared(blame, ref, gen, _given(blame, pair))
+    found, values, blame.lens = _compared(blame, ref, gen, _given(blame, pair))
     for a, b in values:
         found.extend(blame.values(a, b, ref.op, gen.op))
     return found
@@ -96,8 +97,10 @@ def _where_and_what(blame: Blame, pair: EffectPair) -> list[Difference]:
 
 def _compared(
     blame: Blame, ref: Effect, gen: Effect, given: tuple[Term, ...]
-) -> tuple[list[Difference], list[tuple[Term, Term]]]:
+) -> tuple[list[Difference], list[tuple[Term, Term]], Lens]:
     """What differs in condition and address, and the values that differ, on lanes that are named alike.
+
+    The third: how any value reads on these lanes, under these conditions.
 
     ``given``: what holds on both sides anyway.
     """
@@ -134,11 +137,16 @@ def _compared(
             coordinates = ref.coordinates, map(blame.rename, gen.coordinates)
             words = tile_words(blame, ref.op, gen.op) or tuple(_list(blame, each) for each in coordinates)
             found.append(blame.make("addressing/index", ref.op, gen.op, *words, part="index"))
-    values = [
-        (terms.under(ours(x), guards), terms.under(theirs(y), guards))
-        for x, y in zip(ref.values, gen.values, strict=False)
-    ]
-    return found, [(a, b) for a, b in values if a != b]
+
+    def ours_there(term: Term) -> Term:
+        return terms.under(ours(term), guards)
+
+    def theirs_there(term: Term) -> Term:
+        return terms.under(theirs(term), guards)
+
+    lens = Lens(ours_there, theirs_there, gen.order + 1)
+    values = [(lens.ours(x), lens.theirs(y)) for x, y in zip(ref.values, gen.values, strict=False)]
+    return found, [(a, b) for a, b in values if a != b], lens
 
 
 def _other_tile(blame: Blame, ref: Effect, gen: Effect) -> bool:

@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from tileir_diff.dialect.ir import TileOp
 from tileir_diff.graph.values import sort_of
-from tileir_diff.match.align import Local
+from tileir_diff.match.align import Local, operand_groups
 from tileir_diff.match.locate import SCALE, attribute_words
 from tileir_diff.match.locate_rules import MEMORY, PLACES, rule_of
 from tileir_diff.match.search import evaluated_again
 from tileir_diff.match.sites import origin, text
-from tileir_diff.match.suspects import suspects
-from tileir_diff.rules import detail_of
+from tileir_diff.match.suspects import HANDING, INTEGERS, suspects
+from tileir_diff.rules import finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
     from tileir_diff.match.search import Attempt
     from tileir_diff.match.suspects import Suspect
 
-MAX_TRIALS = 16
+LONE = 8
+MAX_TRIALS = 40
 MIN_TRIALS = 4
-MAX_WORK = 1600
+MAX_WORK = 12000
 """Trials times ops: a trial evaluates all of them."""
 
 VAGUE = PLACES | {
@@ -49,8 +51,24 @@ VAGUE = PLACES | {
 """Families that tell what differs, and not always which op is to blame."""
 ADDRESSES = frozenset({"source", "destination", "pointers", "index"})
 """Groups of operands of an access that say where it is."""
+ORDERED = ("index", "shape", "strides")
+"""Groups of operands of which two may have changed places."""
+PURPOSES = {
+    "mask": "mask/changed",
+    "select condition": "mask/changed",
+    "source": "addressing/index",
+    "destination": "addressing/index",
+    "pointers": "addressing/index",
+    "index": "addressing/index",
+    "lower": "loop/bounds",
+    "upper": "loop/bounds",
+    "step": "loop/step",
+}
+"""Rules for an operand that is wrong, by its group, where the op before it is told."""
+USERS = MEMORY | {"for", "select"}
 TRIED = "found by trial: with this one op changed, what differed is equal"
 ARRAY = "addressing/base"
+CONSTANT = "constant/value"
 
 
 class Repair(NamedTuple):
@@ -73,9 +91,7 @@ def repaired(
     before = _unequal(attempt)
     if not before or all(map(_is_exact, found)):
         return found
-    knowledge = blame.terms.knowledge()
     best = _best(blame, attempt, found, explained, before)
-    blame.terms.return_to(knowledge)
     return found if best is None else [_told(blame, best, found), *best.rest]
 
 
@@ -89,23 +105,29 @@ def _best(
     """The edit that leaves the least; None where none makes it less without something new."""
     exact = [difference for difference in found if _is_exact(difference)]
     trials = min(MAX_TRIALS, max(MIN_TRIALS, MAX_WORK // len(attempt.generated.ops)))
-    harm, least = _harm(found), len(before) + 1
+    harm = _harm(found)
+    least: tuple[int, tuple[int, ...]] = _size(before), ()
     best: Repair | None = None
     for suspect in suspects(blame, attempt, found)[:trials]:
-        with suspect.edit.applied():
+        with suspect.edit.applied(), blame.terms.forgetting():
             other = evaluated_again(attempt)
             after = _unequal(other)
-            if not after <= before or len(after) >= least:
+            if not _within(after, before) or _size(after) > least[0]:
                 continue
-            if not suspect.sure and (after == before or not _only_values(after)):
+            if not suspect.sure and not _only_values(after):
                 continue
             rest = explained(other)
         told = {_key(difference) for difference in rest}
         kept = all(_key(each) in told or _is_at(suspect.edit, each) for each in exact)
         if any(each.rule == ARRAY for each in rest) and sum(each.rule == ARRAY for each in found) > 1:
             continue  # arrays that are exchanged have one reason, which is no op
-        if kept and _harm(rest) < harm:
-            least, best = len(after), Repair(suspect, rest)
+        left = _size(after), _harm(rest)
+        if suspect.sure or after != before:
+            better = left[1] < harm or (suspect.sure and after != before)
+        else:  # all that speaks for it is that what is left is harmless, as another formula
+            better = left[1] < harm and len(rest) <= len(found)
+        if kept and better and (best is None or left < least):
+            least, best = left, Repair(suspect, rest)
         if not after:
             break
     return best
@@ -122,6 +144,16 @@ def _unequal(attempt: Attempt) -> frozenset[tuple[object, ...]]:
             parts = [name for name, part in ours.items() if theirs.get(name) != part]
             found.update((name, id(pair.reference.effect.op)) for name in parts or ["other"])
     return frozenset(found)
+
+
+def _within(after: frozenset[tuple[object, ...]], before: frozenset[tuple[object, ...]]) -> bool:
+    """Whether nothing differs that did not; an effect that had no partner may differ from it in anything."""
+    return all(part in before or ("lone", part[1]) in before for part in after)
+
+
+def _size(parts: frozenset[tuple[object, ...]]) -> int:
+    """How much differs: an effect without a partner more than any part of one."""
+    return sum(LONE if part[0] == "lone" else 1 for part in parts)
 
 
 def _parts(item: CanonicalEffect) -> dict[object, object]:
@@ -156,7 +188,7 @@ def _key(difference: Difference) -> tuple[object, ...]:
 
 
 def _impact(difference: Difference) -> str:
-    return difference.impact or detail_of(difference.rule).impact
+    return finding(difference).impact
 
 
 def _harm(found: Sequence[Difference]) -> tuple[int, ...]:
@@ -174,6 +206,8 @@ def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
     left = {_key(difference) for difference in repair.rest}
     gone = [difference for difference in found if _key(difference) not in left] or found
     ref_op = None if then is None else origin(blame.reference, then)
+    if edit.what == "operand" and then is not None and not blame.terms.symbols[then]:
+        ref_op = None  # where a constant comes from does not tell who reads it
     shown = edit.what not in ("attribute", "kind") or _is_in_reference(edit, ref_op)
     if ref_op is None and gone[0].reference is not None:
         ref_op = gone[0].reference.op
@@ -183,36 +217,82 @@ def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
     note = "; ".join(dict.fromkeys(filter(None, (tried, *(each.note for each in gone)))))
     rule, part = _rule(edit, gone, found), edit.name or None
     if not shown:  # the reference is the same with the change, but nothing says that it is written so
-        rule, words = gone[0].rule, (gone[0].expected, gone[0].actual)
+        rule, words = _of_values(blame, repair.suspect, gone[0])
     told = blame.make(rule, ref_op, edit.op, *words, part=part, impact=worst, note=note)
     return told.at_lines_too(gone)
+
+
+def _of_values(blame: Blame, suspect: Suspect, gone: Difference) -> tuple[str, tuple[str, str]]:
+    """What is told where the reference may be written otherwise: what differed, or what the op computes."""
+    then, now = suspect.then, suspect.now
+    purpose = _purpose(suspect.edit.op)
+    if gone.rule.split("/")[0] != "arithmetic" or purpose is None or then is None or now is None:
+        return gone.rule, (gone.expected, gone.actual)
+    return purpose, blame.both(then, now)
+
+
+def _purpose(op: TileOp) -> str | None:
+    """The rule for what an integer op computes, by what is done with it in the end; None: it is a value."""
+    if not op.results or sort_of(op.results[0]) == "data":
+        return None
+    work, seen = [op], {op}
+    while work:
+        each = work.pop(0)
+        for use in (use for result in each.results for use in result.uses):
+            user = use.operation
+            if not isinstance(user, TileOp) or user in seen:
+                continue
+            if user.short in USERS:
+                name = operand_groups(user)[use.index][0]
+                rule = PURPOSES.get(name if user.short != "select" else f"select {name}")
+                if rule is not None:
+                    return rule
+            if user.short in INTEGERS:
+                seen.add(user)
+                work.append(user)
+    return None
 
 
 def _is_in_reference(edit: Edit, ref_op: Op) -> bool:
     """Whether the reference computes the same by an op that reads as the edit does."""
     if ref_op is None or ref_op.short != edit.twin.short:
         return False
-    return edit.what == "kind" or ref_op.get(edit.name) == edit.twin.get(edit.name)
+    constant = edit.op.short == "constant"  # of another shape, perhaps
+    return edit.what == "kind" or constant or ref_op.get(edit.name) == edit.twin.get(edit.name)
 
 
 def _rule(edit: Edit, gone: list[Difference], found: list[Difference]) -> str:
     """The rule of an edit: of another operand where memory is accessed, the values tell it."""
+    if edit.op.short == "constant":
+        exact = gone[0].rule.startswith("loop/")
+    else:
+        exact = gone[0].rule == CONSTANT and edit.what == "operand" and edit.op.short not in HANDING
+    if exact:
+        return gone[0].rule
     accesses = edit.op.short in MEMORY and edit.name in ADDRESSES
     sort = sort_of(edit.op.results[0]) if edit.op.results and not accesses else "int"
     if edit.what in ("operand", "extra") and sort != "data":
         rules = [each.rule for each in gone if each.rule.split("/")[0] in PLACES]
         rules.sort(key=lambda rule: rule.startswith("mask/") == (sort == "int"))
-        if rules or accesses:
-            return [*rules, "addressing/index"][0]
+        swapped = set(edit.op.operands) == set(edit.twin.operands) and edit.what == "operand"
+        purpose = "addressing/index" if accesses else None if swapped else _purpose(edit.op)
+        told = next(iter(rules), purpose)
+        if told is not None:
+            return told
     twin = None if edit.what == "extra" else edit.twin
     rule = rule_of(Local(twin, edit.op, edit.what, edit.name, edit.operand), found)
-    of_load = rule.startswith(("mask/", "padding/")) and edit.op.short not in MEMORY
+    behind = edit.op.short not in MEMORY and not edit.op.short.endswith("_view")
+    of_load = rule.startswith(("mask/", "padding/")) and behind
     return "arithmetic/operands" if of_load and sort == "data" and edit.what == "operand" else rule
 
 
 def _words(blame: Blame, suspect: Suspect) -> tuple[str, str]:
     """How the op ought to read, and how it reads."""
     edit, _, _, then, now = suspect
+    if edit.what == "operand" and edit.name in ORDERED and then is None:
+        orders = [map(blame.generated_term, op.group(edit.name)) for op in (edit.twin, edit.op)]
+        listed = [", ".join("?" if term is None else blame.show(term) for term in order) for order in orders]
+        return f"[{listed[0]}]", f"[{listed[1]}]"
     if edit.what == "attribute":
         return attribute_words(edit.twin, edit.name), attribute_words(edit.op, edit.name)
     if edit.what == "results":
@@ -220,6 +300,9 @@ def _words(blame: Blame, suspect: Suspect) -> tuple[str, str]:
         moved = zip("xyz", edit.op.results, edit.twin.results, strict=True)
         axes = [f"{prefix}.{axis}" for axis, ours, theirs in moved if ours is not theirs]
         return ", ".join(axes), ", ".join(axes[::-1])
+    if edit.what == "operand" and edit.op.short == "for":  # outside of the loop there are no iterations yet
+        raw = [blame.generated.values.get(op.operands[edit.operand]) for op in (edit.twin, edit.op)]
+        then, now = (term if isinstance(term, int) else None for term in raw)
     if edit.what == "kind" or then is None or now is None:
         return text(edit.twin), text(edit.op)
     if edit.name == "index" and edit.op.one("view") is not None:

@@ -65,7 +65,7 @@ def text(op: Any) -> str:
         "memory_scope",
     ):
         value = op.get(key)
-        if value is not None and not isinstance(value, (dict, tuple)):
+        if value not in (None, "none") and not isinstance(value, (dict, tuple)):
             parts.append(str(value))
     for key in ("flush_to_zero", "propagate_nan", "saturating", "fast_acc"):
         if op.get(key):

@@ -13,8 +13,18 @@ from tileir_diff.dialect.types import Tile
 from tileir_diff.graph.evaluate import HANDLERS, TERMINATORS
 from tileir_diff.graph.values import operand, tensor_dim
 from tileir_diff.match.align import operand_groups
+from tileir_diff.match.blame_floats import affinity
+from tileir_diff.match.blame_loops import match_carries
 from tileir_diff.match.changed_ops import KINDS
-from tileir_diff.match.edits import BLOCKS, Edit, left_out, own_edits, with_literal, with_operand
+from tileir_diff.match.edits import (
+    BLOCKS,
+    Edit,
+    left_out,
+    own_edits,
+    swapped,
+    with_literal,
+    with_operand,
+)
 from tileir_diff.match.explain_pair import lane_renaming
 from tileir_diff.match.search import evaluator
 from tileir_diff.match.wanted import quotient, wanted
@@ -27,6 +37,7 @@ if TYPE_CHECKING:
     from tileir_diff.graph.kernel import Effect, Kernel
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.blame import Blame
+    from tileir_diff.match.canonical import CanonicalEffect
     from tileir_diff.match.effects import EffectPair
     from tileir_diff.match.model import Difference
     from tileir_diff.match.search import Attempt
@@ -34,11 +45,23 @@ if TYPE_CHECKING:
     Aims = Mapping[str, Sequence[Term | None]]
     """By group of operands, what each ought to be; None: unknown."""
 
+MAX_MISSING = 3
+"""How many constants may be tried for one."""
+LIKELY = 2
+"""How many values are tried for one that is carried."""
 MAX_VISITS = 400
 MAX_OTHERS = 3000
 """How many values may be looked at as ones that an op may have to read instead."""
 
 SURE = 4
+IDLE, FEW = 3, 3
+"""What it adds that a value is used then that is computed for nothing, where there are few of them."""
+BY_CHANCE = 3
+"""What it takes that a constant ought to come out, which many edits give."""
+MISNAMED = 4
+"""What it adds that block indices have the names of other axes: front ends name them in order."""
+BEGINS = 3
+"""What it adds that an op reads what the reference has, and makes of it what the reference has not."""
 PRIOR = {"results": 3, "operand": 2, "attribute": 1, "kind": 0}
 """How plausible an edit is of which it is not known whether it gives what is wanted."""
 FLAGS = ("equal", "not_equal")
@@ -47,9 +70,13 @@ EFFECTS = ("_tko", "_view")
 VALUES = ("value", "tile", "arg", "condition")
 POINTERS = ("source", "destination", "pointers")
 GIVEN = BLOCKS | {"constant", "assume", "get_index_space_shape", "get_tensor_shape"}
+BOUNDS = ("lower", "upper", "step")
+PLAIN = frozenset({"for", "loop", "continue", "make_tensor_view", "load_view_tko", "store_view_tko"})
+"""Ops whose operands are known from their counterparts in the reference."""
 HANDING = frozenset({"for", "loop", "continue", "break", "yield"})
 CONVERSIONS = frozenset({"ftof", "itof", "ftoi", "exti", "trunci"})
 INTEGERS = KINDS | {"cmpi", "offset", "select"}
+"""Ops that compute an index or a condition."""
 
 
 class Suspect(NamedTuple):
@@ -66,7 +93,7 @@ def suspects(blame: Blame, attempt: Attempt, found: Sequence[Difference]) -> lis
     """Edits of the ops behind the unequal effects. ``found``: what they are said to differ in."""
     search = _Search(blame, attempt, found)
     search.run()
-    return sorted(search.found.values(), key=lambda suspect: -suspect.rank)
+    return sorted(search.found.values(), key=lambda suspect: (-suspect.rank, not suspect.sure))
 
 
 class _Search:
@@ -113,6 +140,9 @@ class _Search:
                 self.effect(pair)
         for item in match.only_generated:
             self.operands(item.effect.op, {})
+        for item in (*match.only_reference, *match.lone_loads[0]):
+            self.never(item)
+        self.loops()
         for number, work in enumerate(self.work):
             if number >= MAX_VISITS:
                 break
@@ -121,8 +151,11 @@ class _Search:
     # ---- from effects ------------------------------------------------------------------------------------
 
     def effect(self, pair: EffectPair) -> None:
+        """Begin at two accesses that are each other's."""
+        self.access(pair.reference.effect, pair.generated.effect)
+
+    def access(self, ref: Effect, gen: Effect) -> None:
         """Begin at the operands of an access, and of what stands around it."""
-        ref, gen = pair.reference.effect, pair.generated.effect
         terms = self.terms
         ours, theirs = lane_renaming(self.blame, ref, gen)
         back = {
@@ -140,11 +173,98 @@ class _Search:
         elif pointer is not None and gen.pointer is not None:
             aims["index"] = self.indices(gen, terms.sub(pointer, self.blame.rename(gen.pointer)))
             self.view(gen, ref)
+            self.exchanged(gen.op, "index")
         self.operands(gen.op, aims)
-        parent: Any = gen.op.parent_op()
-        while isinstance(parent, TileOp) and parent is not self.kernel.entry:
-            self.operands(parent, {})
+        above, around = self.parents(ref.op), self.parents(gen.op)
+        same = len(above) == len(around)
+        for position, parent in enumerate(around):
+            self.operands(parent, self.bounds(above[position], parent) if same else {})
+
+    def never(self, item: CanonicalEffect) -> None:
+        """Begin at the accesses that may be the counterpart of one, but that never take place."""
+        ref, match = item.effect, self.attempt.match
+        met = {id(pair.generated.effect.op) for pair in (*match.pairs, *match.loads)}
+        met |= {id(other.effect.op) for other in (*match.only_generated, *match.lone_loads[1])}
+        for gen in self.kernel.effects:
+            if id(gen.op) not in met and (gen.kind, gen.base, gen.element) == (
+                ref.kind,
+                ref.base,
+                ref.element,
+            ):
+                self.access(ref, gen)
+
+    def parents(self, op: TileOp) -> list[TileOp]:
+        """The ops that an op stands in, the innermost first, without the entry."""
+        found: list[TileOp] = []
+        parent: Any = op.parent_op()
+        while isinstance(parent, TileOp) and parent.short != "entry":
+            found.append(parent)
             parent = parent.parent_op()
+        return found
+
+    def bounds(self, ref_op: TileOp, gen_op: TileOp) -> Aims:
+        """What the bounds of a loop ought to be, as the reference writes them."""
+        if not ref_op.short == gen_op.short == "for":
+            return {}
+        known = {name: self.attempt.reference.values.get(operand(ref_op, name)) for name in BOUNDS}
+        # where a block's index is taken as that of a loop over all tiles, it is so in the bound too
+        return {name: (self.blame.rename(bound),) for name, bound in known.items() if isinstance(bound, int)}
+
+    def loops(self) -> None:
+        """The bounds of loops that are each other's, what they carry first, and what they hand on."""
+        kernels = self.attempt.reference, self.kernel
+        written = [[op for op in kernel.ops if op.short == "for"] for kernel in kernels]
+        if len(written[0]) == len(written[1]):  # one that never runs is no loop, and has no partner
+            for ref_op, gen_op in zip(*written, strict=True):
+                self.operands(gen_op, {**self.bounds(ref_op, gen_op), "inits": self.inits(ref_op, gen_op)})
+        ours, theirs = ({loop.uid: loop for loop in kernel.loops} for kernel in kernels)
+        for ref_uid, gen_uid in sorted(self.blame.paired):
+            ref, gen = ours.get(ref_uid), theirs.get(gen_uid)
+            if ref is None or gen is None:
+                continue
+            carries = {y.index: x for x, y in match_carries(self.blame, ref, gen)}
+            known = [carries.get(index) for index in range(len(gen.op.results))]
+            inits = [None if carry is None else carry.init for carry in known]
+            self.operands(gen.op, {**self.bounds(ref.op, gen.op), "inits": inits})
+            last: Any = gen.op.regions[0].block.last_op
+            if isinstance(last, TileOp) and last.short == "continue":
+                self.operands(last, {"operands": [None if carry is None else carry.next for carry in known]})
+                self.exchanged(last, "operands")
+                rest = [carry for carry in ref.carries if carry not in carries.values()]
+                for index in range(len(last.operands)):
+                    if known[index] is None:
+                        self.handed_on(last, index, [x.next for x in rest])
+
+    def inits(self, ref_op: TileOp, gen_op: TileOp) -> list[Term | None]:
+        """What a loop ought to carry first where only that is not what the reference carries first."""
+        values = self.attempt.reference.values
+        left = [(value.type, values.get(value)) for value in ref_op.group("inits")]
+        found: list[Term | None] = []
+        for value in gen_op.group("inits"):
+            own = value.type, self.term(value)
+            found.append(own[1] if own in left else None)
+            if own in left:
+                left.remove(own)
+        for index, value in enumerate(gen_op.group("inits")):
+            rest = [term for kind, term in left if kind == value.type and isinstance(term, int)]
+            if found[index] is None and len(rest) == 1:
+                found[index] = rest[0]
+        return found
+
+    def handed_on(self, last: TileOp, index: int, wanted: Sequence[Term]) -> None:
+        """The values that are most like one of those that the reference carries, and no partner has."""
+        old = last.operands[index]
+        if not wanted:
+            return
+        others = self.distinct(self.by_type.get(old.type, ()), last, old, self.term(old))
+
+        def likeness(other: SSAValue) -> int:
+            term, terms = self.term(other), self.terms
+            heads = [(terms.kind[each], terms.attr[each]) for each in (*wanted, term)]
+            return 100 * (heads[-1] in heads[:-1]) + max(affinity(self.blame, each, term) for each in wanted)
+
+        for other in sorted(others, key=likeness, reverse=True)[:LIKELY]:
+            self.add(with_operand(last, index, "operands", other), self.term(other), self.term(old), 3)
 
     def indices(self, gen: Effect, off: Term) -> list[Term | None]:
         """What each index of a view ought to be, were it alone why the address is off by so much."""
@@ -178,7 +298,13 @@ class _Search:
                     for dim, size in enumerate(static)
                     if size is None
                 ]
+        self.exchanged(op, "shape", "strides")
         self.operands(op, aims)
+
+    def exchanged(self, op: TileOp, *groups: str) -> None:
+        """Two operands of an op in each other's place."""
+        for edit in (edit for group in groups for edit in swapped(op, group)):
+            self.add(edit, None, None, 1, plain=True)
 
     def operands(self, op: TileOp, aims: Aims) -> None:
         """Look at all operands of an op."""
@@ -218,7 +344,8 @@ class _Search:
         self.own_edits(op, value, now, then)
         aims: dict[int, Term | None] = {}
         if then is not None and now is not None and not op.short.endswith(EFFECTS):
-            aims = dict(wanted(self.evaluator, op, now, then, self.term))
+            with self.terms.forgetting():
+                aims = dict(wanted(self.evaluator, op, now, then, self.term))
         for each, (group, _) in enumerate(operand_groups(op)):
             self.work.append((op, each, group, aims.get(each)))
 
@@ -233,7 +360,10 @@ class _Search:
                 return
         for other in self.by_term.get(then, ()):
             if other.type == value.type and self.in_scope(other, user):
-                self.add(with_operand(user, index, name, other), then, now, 3 * (other in self.unused))
+                edit = with_operand(user, index, name, other)
+                plain = user.short in PLAIN
+                own = getattr(owner, "short", "") == "constant" and len(list(value.uses)) == 1
+                self.add(edit, then, now, 1 + 2 * ((plain and not own) or other in self.unused), plain)
                 return
 
     def others(self, user: TileOp, index: int, name: str, value: SSAValue, now: Term | None) -> None:
@@ -244,15 +374,16 @@ class _Search:
             candidates += self.by_type.get(value.type, ())
             prior = 1 if user.short == "yield" else -1
         for other in self.distinct(candidates, user, value, now):
-            edit = with_operand(user, index, name, other)
-            self.add(edit, self.term(other), now, max(prior, other in self.unused))
+            edit, unused = with_operand(user, index, name, other), other in self.unused
+            self.add(edit, self.term(other), now, max(prior, 3 * unused), plain=unused)
 
     def own_edits(self, op: TileOp, value: SSAValue, now: Term | None, then: Term | None) -> None:
         """The edits of an op that need nothing but itself."""
         if op.short == "constant":
-            literal = None if then is None else self.literal(op, then)
-            if literal is not None:
-                self.add(literal, then, now, SURE)
+            for number in self.missing(op) if then is None else [then]:
+                literal = self.literal(op, number)
+                if literal is not None:
+                    self.add(literal, number, now, 2 if then is None else SURE, plain=True)
             return
         if op.short.endswith(EFFECTS):
             return
@@ -263,9 +394,26 @@ class _Search:
             result = self.probe(edit, value)
             if result is not None and result != now and (then is None or result == then):
                 prior = PRIOR[edit.what] if then is None else SURE
+                if edit.what == "results":
+                    prior += MISNAMED if _misnamed(edit) else -MISNAMED
                 self.add(edit, result, now, prior)
         if then is None and op.short in INTEGERS and now not in self.right:
             self.other_operands(op, value, now)
+
+    def missing(self, op: TileOp) -> list[Term]:
+        """The constants of the reference that the generated side has not, where they are few."""
+        element = op.get("value").element
+        ours, theirs = (
+            {
+                term: None
+                for each in kernel.ops
+                if each.short == "constant" and each.get("value").element == element
+                if isinstance(term := kernel.values.get(each.results[0]), int)
+            }
+            for kernel in (self.attempt.reference, self.kernel)
+        )
+        found = [term for term in ours if term not in theirs]
+        return found if len(found) <= MAX_MISSING else []
 
     def other_operands(self, op: TileOp, value: SSAValue, now: Term | None) -> None:
         """What an op may read, where it then computes what the reference computes somewhere."""
@@ -311,20 +459,38 @@ class _Search:
             env[value_read] = self.term(value_read)
         if handler is None or None in env.values():
             return None
-        handler(self.evaluator, edit.twin)
+        with self.terms.forgetting():  # it may divide by what is no divisor
+            handler(self.evaluator, edit.twin)
         result = env.get(value)
         return result if isinstance(result, int) else None
 
-    def add(self, edit: Edit, then: Term | None, now: Term | None, prior: int) -> None:
-        """Note an edit; what the reference computes is more plausible, and what stands near a finding."""
+    def add(self, edit: Edit, then: Term | None, now: Term | None, prior: int, plain: bool = False) -> None:
+        """Note an edit; what the reference computes is more plausible, and what stands near a finding.
+
+        ``plain``: that a constant ought to stand there is not inferred, but read in the reference.
+        """
         key = (edit.op, edit.what, edit.name, edit.operand, then)
-        by_chance = edit.what in ("operand", "kind", "results") and self.is_trivial(then)
-        if key in self.found or by_chance:
+        by_chance = edit.what in ("operand", "kind", "results") and self.is_trivial(then) and not plain
+        begins = self.begins_here(edit.op)
+        if key in self.found or (by_chance and prior < SURE and not begins):
             return
         rank = prior + 2 * (then in self.right and not self.is_trivial(then)) + (now not in self.right)
+        rank += BEGINS * begins + IDLE * (len(self.unused) <= FEW and self.reads_unused(edit))
         rank += 2 * (rank < SURE and edit.op in self.near)
-        rank -= 2 * (edit.op.get("predicate") in FLAGS)
+        rank -= 2 * (edit.op.get("predicate") in FLAGS) + BY_CHANCE * by_chance
         self.found[key] = Suspect(edit, prior >= SURE, rank, then, now)
+
+    def reads_unused(self, edit: Edit) -> bool:
+        """Whether the edit gives a use to what is computed for nothing."""
+        return edit.what == "operand" and edit.twin.operands[edit.operand] in self.unused
+
+    def begins_here(self, op: TileOp) -> bool:
+        """Whether the reference has all that the op reads, and not what it computes."""
+        computed = [self.term(result) for result in op.results]
+        wrong = not any(term in self.right for term in computed if term is not None)
+        if not op.operands or not op.results or op.regions or not wrong:
+            return False
+        return all(self.term(value) in self.right for value in op.operands if self.term(value) is not None)
 
     def is_trivial(self, term: Term | None) -> bool:
         """A constant: that both sides have it says nothing."""
@@ -350,6 +516,12 @@ def _around(op: Any) -> frozenset[Any]:
     return frozenset(found)
 
 
+def _misnamed(edit: Edit) -> bool:
+    """Whether block indices that change places have the names of those places."""
+    names = [str(result.name_hint)[-1:] for result in edit.twin.results]
+    return names == list("xyz")
+
+
 def _near(found: Sequence[Difference]) -> frozenset[TileOp]:
     """The ops that are blamed, with those that they read and that read them, twice over."""
     near: set[TileOp] = {each.generated.op for each in found if each.generated is not None}
@@ -368,7 +540,7 @@ def _unused(kernel: Kernel) -> dict[SSAValue, None]:
         for op in kernel.ops
         if op.results
         and not op.regions
-        and op.short not in GIVEN
+        and (op.short not in GIVEN or (op.short == "constant" and not op.get("value").element.is_int))
         and not list(op.results[0].uses)
         and isinstance(op.results[0].type, Tile)
     }

@@ -101,6 +101,31 @@ NESTED = Detail(
     fix="nest it{at} as the reference does: {expected}",
 )
 
+ENDS = {
+    "lower": DETAILS["bounds"]._replace(
+        message="the loop starts at {actual}; in the reference at {expected}", fix="start at {expected}{at}"
+    ),
+    "upper": DETAILS["bounds"]._replace(
+        message="the loop ends at {actual}; in the reference at {expected}", fix="end at {expected}{at}"
+    ),
+    "step": DETAILS["step"],
+}
+"""By the operand of a loop that ought to be another one."""
+
+COMPUTED = DETAILS["bounds"]._replace(
+    message="the {op} computes {actual}; in the reference {expected}", fix="compute {expected}{at}"
+)
+"""Of an op before the loop, which a bound is made of."""
+
+NOT_CARRIED = DETAILS["carried"]._replace(
+    message="the {op} has {actual} where the reference has what its loop carries",
+    effect="what one trip computes does not reach the next",
+    fix="carry the value{at} from one trip to the next",
+    fixes={
+        "cutile-rust": "carry the value{at} from one trip to the next: assign it in the loop body (`let mut`)"
+    },
+)
+
 WORDS = {
     "in 0 loops": "in no loop",
     "in 1 loops": "in one loop",
@@ -124,4 +149,11 @@ def judge(difference: Difference) -> Detail | None:
         return NESTED
     if any(value.startswith("%") for value in values):
         return None
+    if detail == "carried" and values[0] == "carried value":
+        return NOT_CARRIED
+    site = difference.generated
+    if site is not None and detail in ("bounds", "step") and site.op.short not in ("for", "loop"):
+        return COMPUTED
+    if site is not None and site.part in ENDS:
+        return ENDS[site.part]
     return {"bounds": TRIPS, "step": STEPPED}.get(detail)

@@ -113,11 +113,20 @@ CHOSEN = DETAILS["missing"]._replace(
 )
 
 
+SIZED = DETAILS["changed"]._replace(
+    message="the view has the size {actual}; in the reference {expected}",
+    effect="elements outside the array are accessed, or elements inside are not",
+    fix="give the view{at} the size {expected}",
+)
+
+
 def judge(difference: Difference) -> Detail | None:
     """Conditions of a view (its bounds) and of a select read otherwise than masks of pointer accesses."""
     detail = difference.rule.partition("/")[2]
     sites = [site for site in (difference.generated, difference.reference) if site is not None]
     ops = [site.op.short for site in sites]
+    if ops[:1] == ["make_tensor_view"]:
+        return SIZED
     is_access = "select" not in ops and (not ops or ops[0].endswith(("_tko", "_view")))
     if not is_access:
         return SELECTED if detail == "changed" else CHOSEN if detail in ("extra", "missing") else None

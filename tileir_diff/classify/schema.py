@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+# one spelling of each: of two orders of the same words, Python keeps whichever it met first
+from tileir_diff.report.model import Cause, Owner  # noqa: TC001  (pydantic looks at them)
+
 TARGET = Path(__file__).parents[2] / "docs" / "schema" / "classify.json"
 
 
@@ -31,10 +34,8 @@ class ClassificationModel(_Model):
     """Whose fault a difference is."""
 
     schema_: Literal["tileir-classify/1"] = Field(alias="schema")
-    cause: Literal[
-        "translation", "frontend-bug", "tileiras-bug", "host", "known-gap", "equivalent", "unknown"
-    ]
-    owner: Literal["kernel", "frontend", "tileiras", "host"] | None
+    cause: Cause
+    owner: Owner | None
     why: str
     verdict: str = Field(description="That of the comparison; BLOCKED where there was none.")
     reference: str

@@ -141,3 +141,48 @@ def test_an_index_that_leaves_the_view_at_the_launch_is_told() -> None:
     for rows, expected in ((8, []), (9, []), (4, ["mask/changed"])):
         differences = compared(by_block(8), by_block(rows, "_Z1k"), CompareOptions(launch)).differences
         assert [each.rule for each in differences if each.rule.startswith("mask")] == expected
+
+
+def rows_of_blocks(index: str, rows: int, name: str = "k") -> str:
+    """Each block copies one row of `a`; which one `index` makes of %x."""
+    view = f"tensor_view<{rows}x64xf32, strides=[64,1]>"
+    tiles = f"partition_view<tile=(1x64), {view}>"
+    out = "tensor_view<256x64xf32, strides=[64,1]>"
+    stored = f"partition_view<tile=(1x64), {out}>"
+    f = "tile<1x64xf32>"
+    return f"""entry @{name}({PARAMETERS}) {{
+{HEAD}
+%many = constant <i32: 128> : tile<i32>
+%two = constant <i32: 2> : tile<i32>
+{index}
+%ta = make_tensor_view %a, shape = [{rows}, 64], strides = [64, 1] : {view}
+%av = make_partition_view %ta : {tiles}
+%tb = make_tensor_view %b, shape = [256, 64], strides = [64, 1] : {out}
+%bv = make_partition_view %tb : {stored}
+%v, %vt = load_view_tko weak %av[%r, %i0] token = %t : {tiles}, tile<i32> -> {f}, token
+%st = store_view_tko weak %v, %bv[%x, %i0] token = %t : {f}, {stored}, tile<i32> -> token
+return
+}}
+"""
+
+
+ROWS = {
+    "the block": ("%r = addi %x, %i0 : tile<i32>", 256),
+    "its remainder": ("%r = remi %x, %many signed : tile<i32>", 128),
+    "its half": ("%r = divi %x, %two signed : tile<i32>", 128),
+    "counted down": (
+        "%back = remi %x, %many signed : tile<i32>\n%l = subi %many, %i1 : tile<i32>\n%r = subi %l, %back : tile<i32>",
+        128,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_that_blocks_read_beyond_a_smaller_view_are_told_of_another_front_end_too(name: str) -> None:
+    index, rows = ROWS[name]
+    launch = CompareOptions(launch=parse_launch(["grid.x=256", "grid.y=1", "grid.z=1"]))
+    reference = rows_of_blocks(index, rows)
+    assert found(reference, rows_of_blocks(index, rows, "_Z1k"), launch) == []
+    assert found(reference, rows_of_blocks(index, 2 * rows, "_Z1k"), launch) == []
+    told = found(reference, rows_of_blocks(index, rows - 1, "_Z1k"), launch)
+    assert [(each.rule, each.impact) for each in told] == [("mask/changed", "bounds")]

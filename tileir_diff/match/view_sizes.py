@@ -11,9 +11,13 @@ if TYPE_CHECKING:
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Effect
+    from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference
     from tileir_diff.match.search import Attempt
+
+MANY = 1 << 12
+"""An index that is made of so many blocks is not looked at, value by value."""
 
 
 def view_sizes(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
@@ -56,12 +60,30 @@ def _left(blame: Blame, effect: Effect) -> tuple[int, int, int] | None:
         return None
     for dim, (coordinate, extent) in enumerate(zip(effect.coordinates, effect.extents, strict=False)):
         size, (_, last) = terms.value(extent), terms.range(coordinate)
-        symbol = terms.single(coordinate)
-        if effect.shape[dim : dim + 1] != (1,) or symbol is None or terms.kind[symbol] != "block":
-            continue  # only of a block's index it is known that it takes every value
-        if size is not None and last is not None and last >= size:
-            return dim, last, size
+        if effect.shape[dim : dim + 1] != (1,) or size is None or last is None or last < size:
+            continue
+        largest = _largest(terms, coordinate)
+        if largest is not None and largest >= size:
+            return dim, largest, size
     return None
+
+
+def _largest(terms: Terms, index: Term) -> int | None:
+    """The largest value that an index takes which is made of one block index: all values of that occur.
+
+    None where that is not known.
+    """
+    if len(terms.symbols[index]) != 1:
+        return None
+    (block,) = terms.symbols[index]
+    _, last = terms.range(block)
+    if terms.kind[block] != "block" or last is None or last >= MANY:
+        return None
+    if terms.single(index) == block:
+        return last
+    values = [terms.value(terms.subst(index, {block: terms.const(at)})) for at in range(last + 1)]
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) == len(values) else None
 
 
 def _tensor_view(access: TileOp) -> TileOp:

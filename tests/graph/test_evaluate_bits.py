@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import LOAD, PARAMETERS, PROLOGUE, STORE, assert_equal, assert_found, found, kernel
+from tests.match.snippets import (
+    LOAD,
+    PARAMETERS,
+    PROLOGUE,
+    STORE,
+    assert_equal,
+    assert_found,
+    found,
+    kernel,
+    with_value,
+)
 
 FLOAT, WORD = "tile<128xf32>", "tile<128xi32>"
 WORDS = PARAMETERS.replace("%a: tile<ptr<f32>>", "%a: tile<ptr<i32>>")
@@ -93,3 +103,14 @@ def test_bits_are_the_same_stored_as_either_type() -> None:
     assert_equal(kernel(head + as_words.format("bitcast %neg", FLOAT, WORD)), floats)
     rounded = kernel(head + as_words.format("ftoi %neg signed", FLOAT, WORD))
     assert assert_found(floats, rounded, "conversion", "element-type", "arithmetic")
+
+
+def test_a_shift_by_more_than_all_bits_is_no_crash() -> None:
+    """Its result is undefined, and nothing is known of its range."""
+    text = with_value(
+        "%i = ftoi %v signed rounding<nearest_int_to_zero> : tile<128xf32> -> tile<128xi32>\n"
+        "%far = constant <i32: 40> : tile<128xi32>\n"
+        "%s = shri %i, %far unsigned : tile<128xi32>\n"
+        "%w = itof %s signed rounding<nearest_even> : tile<128xi32> -> tile<128xf32>"
+    )
+    assert found(text, text) == []

@@ -293,3 +293,36 @@ def test_blocks_that_have_left_before_promise_nothing() -> None:
 def test_what_a_lost_promise_is_about() -> None:
     reference = promised(divisible(16), "da")
     assert found(reference, promised())[0].message == "lacks the reference's promise div_by<16> of a"
+
+
+def copied_row(promise: str) -> str:
+    """Copies the element whose number is loaded from `ids`, after a promise about that number."""
+    return f"""entry @k(%ids: tile<ptr<i32>>, %a: tile<ptr<f32>>, %b: tile<ptr<f32>>) {{
+%t = make_token : token
+%id, %idt = load_ptr_tko weak %ids token=%t : tile<ptr<i32>> -> tile<i32>, token
+%zero = constant <i32: 0> : tile<i32>
+%c = maxi %id, %zero signed : tile<i32>
+{promise}
+%p = offset %a, %r : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+%v, %vt = load_ptr_tko weak %p token=%t : tile<ptr<f32>> -> tile<f32>, token
+%st = store_ptr_tko weak %b, %v token=%t : tile<ptr<f32>>, tile<f32> -> token
+return
+}}
+"""
+
+
+PLAIN = copied_row("%r = addi %id, %zero : tile<i32>")
+
+
+@pytest.mark.parametrize("bounds", ["0, ?", "0, 127", "?, 127"])
+def test_a_range_of_loaded_data_is_promised_by_both_or_told(bounds: str) -> None:
+    """Nobody can guarantee it but who writes the data: not the launch, and not the promise itself."""
+    stated = copied_row(f"%r = assume bounded<{bounds}>, %id : tile<i32>")
+    assert [(each.rule, each.impact) for each in found(PLAIN, stated)] == [("bounds/stronger", "assume")]
+    assert found(stated, stated) == []
+    assert [each for each in found(stated, PLAIN) if each.impact != "hint"] == []
+
+
+def test_a_range_that_an_op_gives_needs_no_promise() -> None:
+    clamped = copied_row("%r = addi %c, %zero : tile<i32>")
+    assert found(clamped, copied_row("%r = assume bounded<0, ?>, %c : tile<i32>")) == []

@@ -166,14 +166,12 @@ return
 """
 
 
+REST = "%rest = remi %x, %many signed : tile<i32>"
 ROWS = {
     "the block": ("%r = addi %x, %i0 : tile<i32>", 256),
     "its remainder": ("%r = remi %x, %many signed : tile<i32>", 128),
     "its half": ("%r = divi %x, %two signed : tile<i32>", 128),
-    "counted down": (
-        "%back = remi %x, %many signed : tile<i32>\n%l = subi %many, %i1 : tile<i32>\n%r = subi %l, %back : tile<i32>",
-        128,
-    ),
+    "counted down": (f"{REST}\n%l = subi %many, %i1 : tile<i32>\n%r = subi %l, %rest : tile<i32>", 128),
 }
 
 

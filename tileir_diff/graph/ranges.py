@@ -221,6 +221,10 @@ class Ranges(Store):
 
     # ---- atoms -------------------------------------------------------------------------------------------
 
+    def own_range(self, atom: Term) -> Range:
+        """The bounds that follow from what an atom is, whatever was promised of it."""
+        return self._atom_range(atom)
+
     def _atom_range(self, atom: Term) -> Range:
         kind = self.kind[atom]
         args = self.args[atom]
@@ -256,7 +260,7 @@ class Ranges(Store):
                 return (0, min(masks))
         if name == "shri" and ("signed", "unsigned") in mods:
             amount = self.value(args[1])
-            if amount is not None and amount > 0:
+            if amount is not None and 0 < amount < bits:
                 return (0, (1 << (bits - amount)) - 1)
         return _signed(bits)
 

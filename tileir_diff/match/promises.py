@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LAUNCHER_LIMIT = 16
 """cuTile Rust's launcher states the largest power of two up to this that divides a value at the launch."""
 
+DATA = frozenset({"f", "iop", "ite", "mem", "wrap"})
+"""Kinds of values that come from memory, or that the bits of some make: no index of a launch."""
+
 Make = Callable[..., Difference]
 
 
@@ -450,6 +453,9 @@ def _stronger_bound(
         known_low, known_high = terms.range(leaf)
     elif leaf is not None and terms.kind[leaf] == "arg":
         known_low, known_high = None, None
+    elif leaf is not None and terms.kind[leaf] in DATA:
+        # what is known of its range comes from the very promise
+        known_low, known_high = terms.own_range(leaf)
     else:
         known_low, known_high = terms.range(term)
     lows = [x for x in (ref_low, known_low) if x is not None]
@@ -458,7 +464,7 @@ def _stronger_bound(
     high_fine = high is None or (bool(highs) and min(highs) <= high)
     if low_fine and high_fine:
         return []
-    if high_fine and low == 0:
+    if high_fine and low == 0 and (leaf is None or terms.kind[leaf] not in DATA):
         obligations.setdefault(f"{_name(promise)} is not negative")
         return []
     return [

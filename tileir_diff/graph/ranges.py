@@ -51,7 +51,7 @@ class Ranges(Store):
             if self.facts:
                 result = self._with_facts(term, result)
         else:
-            result = self.ranges.get(term) or self._atom_range(term)
+            result = self.ranges.get(term) or self.own_range(term)
         self._range_cache[term] = result
         return result
 
@@ -222,10 +222,7 @@ class Ranges(Store):
     # ---- atoms -------------------------------------------------------------------------------------------
 
     def own_range(self, atom: Term) -> Range:
-        """The bounds that follow from what an atom is, whatever was promised of it."""
-        return self._atom_range(atom)
-
-    def _atom_range(self, atom: Term) -> Range:
+        """The bounds that follow from what an atom is, whatever was promised of the atom itself."""
         kind = self.kind[atom]
         args = self.args[atom]
         match kind:

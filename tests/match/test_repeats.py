@@ -63,6 +63,119 @@ def test_an_end_that_depends_on_the_block_is_not_shared() -> None:
     assert_found(*sides, "loop/bounds")
 
 
+# ---- iterations that meet ----------------------------------------------------------------------------
+
+SIDES = [(BY_X, WHOLE), (WHOLE, BY_X), (BY_X, BY_Y)]
+NUMBER = f"""
+  %n1_ = reshape %i : tile<i32> -> tile<1xi32>
+  %n2_ = broadcast %n1_ : tile<1xi32> -> tile<128xi32>
+  %w = itof %n2_ signed : tile<128xi32> -> {F}
+"""
+"""The number of the tile, which tells what one iteration stores from what another does."""
+
+
+def put(index: str, *, length: int = 128, value: str = "%w", name: str = "q", token: str = "%t") -> str:
+    """Store 128 elements, from `length` times the index."""
+    return f"""
+  %{name}l = constant <i32: {length}> : tile<i32>
+  %{name}s = muli {index}, %{name}l : tile<i32>
+  %{name}1 = reshape %{name}s : tile<i32> -> tile<1xi32>
+  %{name}2 = broadcast %{name}1 : tile<1xi32> -> tile<128xi32>
+  %{name}o = addi %{name}2, %lane : tile<128xi32>
+  %{name}p = offset %bv, %{name}o : {P}, tile<128xi32> -> {P}
+  %{name}t = store_ptr_tko weak %{name}p, {value} token={token} : {P}, {F} -> token
+"""
+
+
+def by(op: str, divisor: int) -> str:
+    return f"%d = constant <i32: {divisor}> : tile<i32>\n%k = {op} %i, %d signed : tile<i32>{put('%k')}"
+
+
+NEXT = "%k = addi %i, %i1 : tile<i32>"
+SCATTER = f"""
+  %ip = ptr_to_ptr %av : {P} -> tile<128xptr<i32>>
+  %il = offset %ip, %l : tile<128xptr<i32>>, tile<128xi32> -> tile<128xptr<i32>>
+  %ix, %it = load_ptr_tko weak %il token=%t : tile<128xptr<i32>> -> tile<128xi32>, token
+  %q = offset %bv, %ix : {P}, tile<128xi32> -> {P}
+  %qt = store_ptr_tko weak %q, %w token=%t : {P}, {F} -> token
+"""
+MEETING = {
+    "scattered": SCATTER,
+    "overlapping": put("%i", length=64),
+    "remainder": by("remi", 7),
+    "long remainder": by("remi", 40),
+    "quotient": by("divi", 2),
+    "one place": put("%i4"),
+    "cleared by the next": f"{NEXT}{put('%i')}{put('%k', value='%zero', name='r', token='%qt')}",
+    "tiles that a loop around moves": "for %j in (%i0 to %n, step %i1) : tile<i32> {\n"
+    f"%k = addi %i, %j : tile<i32>{put('%k')}}}",
+}
+APART = {
+    "tiles": put("%i"),
+    "with gaps": put("%i", length=129),
+    "the same in all": put("%i", length=64, value="%one"),
+    "twice the same tile": put("%i") + put("%i", value="%zero", name="r", token="%qt"),
+    "the same tiles of another loop": f"for %j in (%i0 to %n, step %i1) : tile<i32> {{\n{put('%i')}}}",
+}
+
+
+@pytest.mark.parametrize("body", MEETING.values(), ids=MEETING)
+@pytest.mark.parametrize(("reference", "generated"), SIDES)
+def test_iterations_that_may_write_the_same_elements(reference: str, generated: str, body: str) -> None:
+    """One block runs them in order, so the last one counts; several blocks do not."""
+    (only,) = found(looping(reference, NUMBER + body), looping(generated, NUMBER + body))
+    assert (only.rule, only.impact) == ("loop/step", "logic")
+    assert "in another iteration" in only.evidence
+
+
+@pytest.mark.parametrize("body", APART.values(), ids=APART)
+@pytest.mark.parametrize(("reference", "generated"), SIDES)
+def test_iterations_that_write_different_elements_cost_only(
+    reference: str, generated: str, body: str
+) -> None:
+    (only,) = found(looping(reference, NUMBER + body), looping(generated, NUMBER + body))
+    assert (only.rule, only.impact) == ("loop/step", "hint")
+
+
+@pytest.mark.parametrize("body", MEETING.values(), ids=MEETING)
+def test_loops_that_meet_alike(body: str) -> None:
+    for bounds in (BY_X, WHOLE):
+        assert_equal(looping(bounds, NUMBER + body), looping(bounds, NUMBER + body))
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_store_outside_the_loop_to_what_it_writes(before: bool) -> None:
+    """One block may clear what another has written."""
+    clear = put("%i4", value="%zero", name="r")
+
+    def cleared(bounds: str) -> str:
+        loop = f"for %i in ({bounds}) : tile<i32> {{\n{NUMBER}{put('%i')}}}"
+        return kernel(f"{GRID}\n{clear}{loop}" if before else f"{GRID}\n{loop}\n{clear}")
+
+    (only,) = found(cleared(BY_X), cleared(WHOLE))
+    assert (only.rule, only.impact) == ("loop/step", "logic")
+    assert "outside the loop" in only.evidence
+
+
+TENSOR = "tensor_view<?x1024xf32, strides=[1024,1]>"
+TILES = f"partition_view<tile=(1x128), {TENSOR}>"
+VIEW = f"""
+  %tv = make_tensor_view %b, shape = [%m, 1024], strides = [1024, 1] : tile<i32> -> {TENSOR}
+  %pv = make_partition_view %tv : {TILES}
+  %ws = reshape %w : {F} -> tile<1x128xf32>
+  %qt = store_view_tko weak %ws, %pv[INDEX] token=%t : tile<1x128xf32>, {TILES}, tile<i32> -> token
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "impact"), [("%i, %y", "hint"), ("%y, %i", "hint"), ("%i1, %i4", "logic"), ("%i, %i", "hint")]
+)
+def test_tiles_of_a_view(index: str, impact: str) -> None:
+    body = NUMBER + VIEW.replace("INDEX", index)
+    (only,) = found(looping(BY_X, body), looping(WHOLE, body))
+    assert (only.rule, only.impact) == ("loop/step", impact)
+
+
 # ---- launches ----------------------------------------------------------------------------------------
 
 COPY = f"%w, %vt = load_ptr_tko weak %pa token=%t : {P} -> {F}, token\n{STORE}"
@@ -104,6 +217,16 @@ def test_a_shared_loop_adds_the_same_in_every_grid(grid: int) -> None:
 def test_one_block_shares_with_nobody() -> None:
     options = CompareOptions(launch=Launch(side((3, 1, 1)), side((1, 1, 1)), "launch.json"))
     assert_equal(looping(BY_X, ADD), looping(WHOLE, ADD), options)
+
+
+@pytest.mark.parametrize("grids", [(3, 1), (1, 3), (1, 1), (3, 2)])
+def test_one_block_runs_in_order_what_several_do_not(grids: tuple[int, int]) -> None:
+    reference, generated = (side((size, 1, 1)) for size in grids)
+    options = CompareOptions(launch=Launch(reference, generated, "launch.json"))
+    meeting, apart = (looping(BY_X, NUMBER + body) for body in (put("%i", length=64), put("%i")))
+    assert_equal(apart, apart, options)
+    told = [(each.rule, each.impact) for each in found(meeting, meeting, options)]
+    assert told == ([("loop/step", "logic")] if 1 in grids and grids != (1, 1) else [])
 
 
 def test_atomics_that_settle() -> None:

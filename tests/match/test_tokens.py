@@ -132,11 +132,13 @@ def iterations(token: str, *, written: str = "%i", read: str, step: str = "%c1")
     """Each iteration stores to one element of the array, and then loads one."""
     return f"""%p = assume bounded<0, ?>, %m : tile<i32>
     %c3 = constant <i32: 3> : tile<i32>
+    %c41 = constant <i32: 41> : tile<i32>
     %f:2 = for %i in (%c0 to %n, step {step}) : tile<i32>
         iter_values(%c = %t, %sum = %c0) -> (token, tile<i32>) {{
       %before = subi %i, %c1 : tile<i32>
       %twice = addi %i, %i : tile<i32>
       %after = addi %i, %c1 : tile<i32>
+      %turn = remi %i, %c41 signed : tile<i32>
       %pw = offset %o, {written} : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
       %pr = offset %o, {read} : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
       %s = store_ptr_tko weak %pw, %sum token={token} : tile<ptr<i32>>, tile<i32> -> token
@@ -155,6 +157,7 @@ def iterations(token: str, *, written: str = "%i", read: str, step: str = "%c1")
         ("%i", "%before", "%c1"),
         ("%after", "%i", "%c1"),
         ("%i", "%after", "%c1"),  # written after it was read
+        ("%turn", "%turn", "%c1"),  # the same place after 41 iterations
     ],
 )
 def test_what_another_iteration_accesses_is_waited_for(written: str, read: str, step: str) -> None:

@@ -131,6 +131,7 @@ CASES = [
     Case("loop/step", "for", "7", "4"),
     Case("loop/step", "for", "%c8: 8", "%c16: 16"),
     Case("loop/step", "for", "shared by the blocks along x", "run by every block"),
+    Case("loop/step", "for", "run by one block", "shared by the blocks along x"),
     Case("loop/trip-count", "for", "7", "6"),
     Case("loop/trip-count", "loop", "counted", "until a condition"),
     Case("lowering/instruction", "load_view_tko", "TMA load", "Ldgsts (no TMA: stride not 16-byte aligned)"),

@@ -27,28 +27,34 @@ TRIES = 3
 """How many sizes and blocks of a grid are tried."""
 SIZES = (300, 1000, 129, 4096, 2049, 700)
 TRIED = (0, 1, 2, 3, 7, 8, 16, 17, 32, 33)
-"""Iterations that are tried against each other: neighbours, and those at the end of a row of tiles."""
+"""Iterations that are tried against each other: neighbours, and those at the end of a row of tiles.
+
+So is the first with the one that each divisor counts, after which a remainder is the same again.
+"""
 STRIDES = frozenset({"arg", "grid"})
 """Symbols that a stride is made of: as long as what it steps over, for all that is known."""
 
 
-def keep_apart(kernel: Kernel, a: Effect, b: Effect, loop: Loop) -> Apart | None:
+def keep_apart(kernel: Kernel, a: Effect, b: Effect, loop: Loop, *, anywhere: bool = False) -> Apart | None:
     """Whether ``a`` and, in any later iteration, ``b`` touch different elements of one array.
 
     shown     the addresses cannot be equal
     assumed   they are not where each stride is at least as long as what it steps over
     None      they may be: the iterations overlap, or nothing is known of how the address moves
+
+    ``anywhere``: the loops around may be at other iterations for ``b`` than for ``a``, too; and what is only
+    tried for a few sizes is not taken for granted.
     """
     if a.pointer is None or b.pointer is None:
         return None
-    moved = _Moved(kernel, a, b, loop)
+    moved = _Moved(kernel, a, b, loop, anywhere=anywhere)
     if moved.never:
         return "shown"
     terms = kernel.terms
     distance = moved.distance(a.pointer, b.pointer)
     if _cannot_meet(terms, [distance], moved.ahead):
         return "shown"
-    if _one_view(terms, a, b, loop):
+    if _one_view(terms, a, b, moved.around):
         forms = [
             moved.distance(first, second)
             for first, second, stride in zip(a.coordinates, b.coordinates, a.strides, strict=True)
@@ -71,18 +77,19 @@ class _Moved:
     """Terms of one iteration against those of a later one, each on lanes of its own.
 
     ahead   how many iterations lie between, at least 1
+    around  the loops that are at the same iteration for both
+    tries   whether it counts that none of a few cases tried meets
     never   whether there is no later iteration
     """
 
-    def __init__(self, kernel: Kernel, a: Effect, b: Effect, loop: Loop) -> None:
+    def __init__(self, kernel: Kernel, a: Effect, b: Effect, loop: Loop, *, anywhere: bool) -> None:
         self.terms = terms = kernel.terms
         last = terms.range(loop.iteration)[1]
         self.never = last == 0
         self.ahead = self._symbol((1, last), "ahead", kernel.side, loop.uid)
-        around = a.loops[: a.loops.index(loop)]
-        fixed = {
-            leaf for each in around for leaf in (each.iteration, *(carry.leaf for carry in each.carries))
-        }
+        self.around = () if anywhere else a.loops[: a.loops.index(loop)]
+        self.tries = not anywhere
+        fixed = {leaf for each in self.around for leaf in _symbols(each)}
         self.loop = loop
         self.others: set[Term] = set()
         self.before = self._lanes(a, "before")
@@ -102,7 +109,9 @@ class _Moved:
         """Whether indices that are computed by quotients and limits are told apart in all cases tried."""
         terms = self.terms
         forms = [form for form in forms if self.ahead in terms.symbols[form]]
-        if not any(_is_computed(terms, atom, self.ahead) for form in forms for atom in terms.args[form]):
+        if not self.tries or not any(
+            _is_computed(terms, atom, self.ahead) for form in forms for atom in terms.args[form]
+        ):
             return False
         own = {leaf for each in (self.before, self.after) for leaf in map(terms.single, each.values())}
         lanes = frozenset(leaf for leaf in own if leaf is not None and leaf not in self.others)
@@ -111,12 +120,16 @@ class _Moved:
         if any(lanes & terms.symbols[rest] for rest in rests):
             return False
         trip = terms.zero if self.loop.trip is None else self.loop.trip
+        divisors = _divisors(terms, rests)
         for attempt in range(TRIES):
             values = self._values([*rests, trip], attempt)
             count = evaluate(terms, trip, values)
             if count is None:
                 return False
-            for first, second in combinations(TRIED, 2):
+            values |= {self.loop.iteration: 0, self.ahead: 1}
+            periods = {evaluate(terms, divisor, values) or 0 for divisor in divisors}
+            ends = [(0, period) for period in sorted(periods) if period > 0]
+            for first, second in (*combinations(TRIED, 2), *ends):
                 if self.loop.trip is not None and second >= count:
                     continue
                 values |= {self.loop.iteration: first, self.ahead: second - first}
@@ -183,6 +196,18 @@ def _is_computed(terms: Terms, atom: Term, ahead: Term) -> bool:
     return terms.kind[atom] in ("div", "tdiv", "min", "max", "ite") and ahead in terms.symbols[atom]
 
 
+def _divisors(terms: Terms, forms: Iterable[Term]) -> list[Term]:
+    """What something is divided by in the forms."""
+    work = list(forms)
+    seen: set[Term] = set()
+    while work:
+        node = work.pop()
+        if node not in seen:
+            seen.add(node)
+            work.extend(terms.args[node])
+    return sorted({terms.args[node][1] for node in seen if terms.kind[node] in ("div", "tdiv")})
+
+
 def _lane_part(terms: Terms, form: Term, lanes: frozenset[Term]) -> Term:
     """The summands that are made of lanes alone."""
     return _sum(terms, [item for item in terms.items(form) if item[0] and lanes.issuperset(item[0])])
@@ -192,8 +217,8 @@ def _where(effect: Effect) -> list[Term]:
     return [term for term in (effect.pointer, *effect.coordinates) if term is not None]
 
 
-def _one_view(terms: Terms, a: Effect, b: Effect, loop: Loop) -> bool:
-    """Whether both are through views of one tensor that does not move in the loop."""
+def _one_view(terms: Terms, a: Effect, b: Effect, around: Sequence[Loop]) -> bool:
+    """Whether both are through views of one tensor that moves in no loop but those around."""
     if not a.coordinates or (a.strides, a.extents) != (b.strides, b.extents):
         return False
     origins = [
@@ -201,11 +226,14 @@ def _one_view(terms: Terms, a: Effect, b: Effect, loop: Loop) -> bool:
         for each in (a, b)
         for steps in (list(zip(each.coordinates, each.strides, strict=True)),)
     ]
-    changing = {loop.iteration, *(carry.leaf for carry in loop.carries)}
-    inner = a.loops[a.loops.index(loop) + 1 :]
-    changing.update(leaf for each in inner for leaf in (each.iteration, *(c.leaf for c in each.carries)))
+    changing = {leaf for loop in a.loops if loop not in around for leaf in _symbols(loop)}
     symbols = [*origins, *a.strides]
     return origins[0] == origins[1] and not any(changing & terms.symbols[term] for term in symbols)
+
+
+def _symbols(loop: Loop) -> list[Term]:
+    """What is another value in another iteration of the loop."""
+    return [loop.iteration, *(carry.leaf for carry in loop.carries)]
 
 
 def _dense(terms: Terms, effect: Effect) -> bool:

@@ -94,6 +94,12 @@ KIND = Detail(
     fix="write the loop{at} as the reference does",
 )
 
+SHARED = KIND._replace(effect="each iteration is run by other blocks, or by more of them")
+
+OUT_OF_ORDER = KIND._replace(
+    effect="iterations that access the same elements run in several blocks, in no order, on one side only"
+)
+
 NESTED = Detail(
     impact="logic",
     message="runs {actual}; in the reference {expected}",
@@ -143,7 +149,9 @@ def judge(difference: Difference) -> Detail | None:
     """Bounds and steps come as operands (`%n: A.shape0`) or, with both sides' in one, as numbers of trips."""
     detail = difference.rule.partition("/")[2]
     values = (difference.expected, difference.actual)
-    if "until a condition" in values or "run by every block" in values or values[0].startswith("shared by"):
+    if values[0].startswith(("run by", "shared by")):
+        return OUT_OF_ORDER if difference.note else SHARED
+    if "until a condition" in values:
         return KIND
     if any(value.endswith(" loops") for value in values):
         return NESTED

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 MAX_TRIES = 24
 COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf", "fma"})
 """Ops whose first two operands may be exchanged."""
+DIVISIONS = frozenset({"div", "tdiv"})
+"""Quotients that differ, if at all, in how they are rounded."""
 
 
 @dataclass(slots=True)
@@ -285,7 +287,8 @@ class Unifier:
             if "and" in (kx, ky) and {kx, ky} <= {"and", "le", "eq", "not", "or", "ult"}:
                 work.extend(self._sets(terms.conjuncts(x), terms.conjuncts(y)))
                 continue
-            if kx != ky or (kx == "f" and terms.attr[x][0] != terms.attr[y][0]):
+            alike = kx == ky or {kx, ky} <= DIVISIONS
+            if not alike or (kx == "f" and terms.attr[x][0] != terms.attr[y][0]):
                 work.extend(self._through(x, y))
                 continue
             args_x, args_y = terms.args[x], terms.args[y]
@@ -426,7 +429,8 @@ class Unifier:
         work = [pair for pair in work if not self._solve(*pair)]
         if len(leftover_x) == len(leftover_y) == 1:
             a, b = leftover_x[0], leftover_y[0]
-            if terms.kind[a] == terms.kind[b] and terms.args[a]:
+            kinds = {terms.kind[a], terms.kind[b]}
+            if (len(kinds) == 1 or kinds <= DIVISIONS) and terms.args[a]:
                 work.append((a, b))
         return work
 

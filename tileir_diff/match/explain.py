@@ -122,6 +122,10 @@ def explain(
     result.obligations.extend(_bound_constants(attempt, names, given))
     result.obligations.extend(contradictions(reference, generated, attempt.binding))
     result.obligations.extend(_unsigned_bounds(blame, attempt))
+    result.obligations.extend(
+        f"{blame.show(size)} >= 0: below that only one side rounds {blame.show(size)} / {tile} up"
+        for size, tile in attempt.sizes.items()
+    )
     result.obligations.extend(obligations)
     _add_remarks(attempt, result)
     result.matched = Matched(

@@ -14,10 +14,11 @@ from tileir_diff.match.arguments import Binding
 from tileir_diff.match.effects import EffectMatch, match_effects
 from tileir_diff.match.names import agreeing
 from tileir_diff.match.roles import argument_index, array_groups
+from tileir_diff.match.rounded_sizes import sizes_rounded_up
 from tileir_diff.match.scalars import scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
@@ -40,6 +41,8 @@ class Attempt(NamedTuple):
     generated: Kernel
     binding: Binding
     match: EffectMatch
+    sizes: Mapping[Term, int] = {}
+    """Parameters that the host must not make negative, each with the tile that it is divided by."""
 
     @property
     def equal(self) -> bool:
@@ -142,6 +145,17 @@ def search(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: CompareO
 
     Raises InputError where ``options.args`` names an argument that the entries do not have.
     """
+    attempt = _searched(terms, ref_entry, gen_entry, options)
+    sizes = {} if attempt.equal or attempt.one_front_end else sizes_rounded_up(attempt)
+    if not sizes:
+        return attempt
+    for size in sizes:
+        terms.learn_range(size, (0, None))
+    return _searched(terms, ref_entry, gen_entry, options)._replace(sizes=sizes)
+
+
+def _searched(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions) -> Attempt:
+    """``search``, with what is known of the parameters."""
     launch = options.launch
     ref_launch, gen_launch = (None, None) if launch is None else (launch.reference, launch.generated)
     ref_grid = UNKNOWN_GRID if ref_launch is None else ref_launch.grid

@@ -229,6 +229,18 @@ def test_prints() -> None:
     assert rules(printed("x %d"), printed("x %d")) == []
 
 
+def test_prints_of_a_constant_write_as_many_elements_as_the_tile_has() -> None:
+    def printed(count: int) -> str:
+        kind = f"tile<{count}xf32>"
+        return with_value(
+            f'%f = constant <f32: 1.0> : {kind}\n%pt = print_tko "v %f", %f token=%t : {kind} -> token\n{NEG}'
+        )
+
+    (difference,) = compared(printed(4), printed(8)).differences
+    assert difference.rule == "debug-op/changed"
+    assert compared(printed(4), printed(4)).differences == []
+
+
 def asserted(predicate: str) -> str:
     return with_value(
         f"%ok = cmpi {predicate} %N, %m, signed : tile<i32> -> tile<i1>\n"

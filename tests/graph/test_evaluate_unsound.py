@@ -602,3 +602,23 @@ def test_an_unsigned_value_that_is_narrowed_again() -> None:
         keyed(f"%wide = exti %key unsigned : {V} -> {W}\n%r = trunci %wide : {W} -> {V}"),
         keyed(f"{splat('k', 0)}%r = addi %key, %k : {V}"),
     )
+
+
+def test_the_body_of_a_reduction_within_another_reads_its_own_total_or_the_outer_one() -> None:
+    def summed(total: str) -> str:
+        return keyed(
+            "%f = bitcast %key : tile<128xi32> -> tile<128xf32>\n"
+            "%sum = reduce %f dim=0 identities=[0.0 : f32] : tile<128xf32> -> tile<f32>\n"
+            "(%e: tile<f32>, %outer: tile<f32>) {\n"
+            "%e1 = reshape %e : tile<f32> -> tile<1xf32>\n"
+            "%e4 = broadcast %e1 : tile<1xf32> -> tile<4xf32>\n"
+            "%in4 = reduce %e4 dim=0 identities=[0.0 : f32] : tile<4xf32> -> tile<f32>\n"
+            "(%e2: tile<f32>, %inner: tile<f32>) {\n"
+            f"%q2 = addf %e2, {total} : tile<f32>\nyield %q2 : tile<f32>\n}}\n"
+            "%q = addf %in4, %outer : tile<f32>\nyield %q : tile<f32>\n}\n"
+            "%b0 = bitcast %sum : tile<f32> -> tile<i32>\n"
+            "%b1_ = reshape %b0 : tile<i32> -> tile<1xi32>\n"
+            f"%r = broadcast %b1_ : tile<1xi32> -> {V}"
+        )
+
+    told_apart(summed("%inner"), summed("%outer"))

@@ -77,14 +77,27 @@ def reduce(ev: Evaluator, op: TileOp) -> None:
 
 
 def _combiner(ev: Evaluator, op: TileOp) -> list[Term]:
-    """The body over ``region`` leaves: 2i is the element of operand i, 2i + 1 its accumulator."""
+    """The body over ``region`` leaves: 2i is the element of operand i, 2i + 1 its accumulator.
+
+    A body within a body has leaves of its own, as it may read those of the outer one.
+    """
     block = op.regions[0].block
+    depth = _depth(op)
     for index, arg in enumerate(block.args):
-        ev.env[arg] = ev.as_sort(ev.terms.leaf("region", index), arg)
+        ev.env[arg] = ev.as_sort(ev.terms.leaf("region", depth, index), arg)
     live = ev.live
     _, values = ev.block(block)
     ev.live = live
     return list(values)
+
+
+def _depth(op: TileOp) -> int:
+    """How many reductions an op stands in the body of."""
+    depth, outer = 0, op.parent_op()
+    while outer is not None:
+        depth += getattr(outer, "short", "") in ("reduce", "scan")
+        outer = outer.parent_op()
+    return depth
 
 
 HANDLERS: dict[str, Handler] = {

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import Ptr
 from tileir_diff.graph.carries import depth_iteration, substitute_carries
+from tileir_diff.graph.values import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Effect, Kernel, Loop
     from tileir_diff.graph.terms import Term, Terms
 
@@ -44,8 +46,15 @@ class CanonicalEffect:
             effect.op.get("mode"),
             effect.op.get("memory_ordering"),
             effect.op.get("memory_scope"),
-            effect.op.get("format") or effect.op.get("message"),
+            printed(effect.op) or effect.op.get("message"),
         )
+
+
+def printed(op: TileOp) -> str:
+    """What a print, if it is one, writes: its format, and all elements of tiles of these shapes."""
+    shapes = (shape_of(value) for value in op.group("args"))
+    tiles = " ".join("x".join(map(str, shape)) for shape in shapes if shape)
+    return f"{op.get('format') or ''} {tiles}".strip()
 
 
 def outward(terms: Terms, loops: Sequence[Loop], term: Term) -> Term:

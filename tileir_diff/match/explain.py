@@ -17,6 +17,7 @@ from tileir_diff.match.load_bounds import elsewhere, load_bounds, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence, Matched
 from tileir_diff.match.names import contradictions
+from tileir_diff.match.narrower import narrower
 from tileir_diff.match.obligations import obligation
 from tileir_diff.match.own_memory import own_memory
 from tileir_diff.match.promises import compare_promises
@@ -127,6 +128,7 @@ def explain(
         for size, tile in attempt.sizes.items()
     )
     result.obligations.extend(obligations)
+    result.obligations.extend(narrower(blame))
     _add_remarks(attempt, result)
     result.matched = Matched(
         reference.entry,

@@ -9,7 +9,7 @@ from tileir_diff.match.blame import Lens
 from tileir_diff.match.blame_loops import bounds, pair_loops, same_start, tiles_by_block
 from tileir_diff.match.blame_masks import mask, within_trips
 from tileir_diff.match.blame_memory import address, orderings, tile_words
-from tileir_diff.match.canonical import depth_iteration
+from tileir_diff.match.canonical import depth_iteration, printed
 from tileir_diff.match.explain import describe
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
     if whole is not None:
         return [whole]
     found: list[Difference] = []
-    if ref.kind == "print" and ref.op.get("format") != gen.op.get("format"):
-        words = str(ref.op.get("format")), str(gen.op.get("format"))
+    if ref.kind == "print" and printed(ref.op) != printed(gen.op):
+        words = printed(ref.op), printed(gen.op)
         found.append(blame.make("debug-op/changed", ref.op, gen.op, *words))
     if ref.kind == "assert" and ref.op.get("message") != gen.op.get("message"):
         words = str(ref.op.get("message")), str(gen.op.get("message"))

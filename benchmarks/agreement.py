@@ -1,0 +1,191 @@
+"""Two kernels in the interpreter, against the same two on a GPU: `python -m benchmarks.agreement`.
+
+For each pair that was run on a GPU, its meta.json says by array whether both sides' results were the same
+bits there, or how far apart they were. Here both sides run on input of the same kinds, and must be the same,
+or apart by about as much. Needs torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import math
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.data import default_folder, pairs
+from benchmarks.truth import TOLERANCE, TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.data import Pair
+
+FACTOR = 8.0
+"""How many times larger one of two differences may be, and be about as much as the other."""
+SPECIAL = (math.inf, -math.inf, math.nan, -0.0, 1e-40, 6e4, -6e4)
+ORDER = ("same", "rounding", "apart", "not run")
+"""What an array, and a pair by its worst array, ends as; "rounding": one place sees a difference that the
+other does not, all within the tolerance of the type, as the order of a sum gives."""
+
+
+class Outcome(NamedTuple):
+    name: str
+    kind: str
+    ends: str
+    detail: str
+    seconds: float
+
+
+def arrays(meta: dict[str, Any], kind: str, seed: int = 1234) -> dict[str, Any]:
+    """A buffer for each array of the launch, by name."""
+    import numpy as np
+
+    from tileir_diff.equivalence.backend import torch
+
+    made: dict[str, Any] = {}
+    for index, (name, array) in enumerate(meta["arrays"].items()):
+        shape, strides = array["shape"], array["stride"]
+        count = math.prod(shape)
+        random = np.random.default_rng([seed, index])
+        dtype = getattr(torch, str(TYPES.get(array["dtype"], array["dtype"])))
+        if dtype.is_floating_point:
+            drawn = random.standard_normal(count).astype(np.float32) * np.float32(0.5)
+            if kind == "large":
+                drawn *= np.float32(200)
+            if kind == "special":
+                placed = random.random(count) < 1 / 64
+                drawn[placed] = random.choice(np.array(SPECIAL, np.float32), int(placed.sum()))
+            content = torch.from_numpy(drawn).to(dtype)
+        else:
+            top = 2 if array["dtype"] == "bool" else 4
+            content = torch.from_numpy(random.integers(0, top, count)).to(dtype)
+        span = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+        buffer = torch.zeros(max(span, 1) if count else 0, dtype=dtype)
+        buffer.as_strided(shape, strides).copy_(content.reshape(shape))
+        made[name] = buffer
+    return made
+
+
+def run_side(path: Path, side: dict[str, Any], buffers: dict[str, Any], seconds: float) -> bool:
+    """Changes the buffers; whether the whole grid ran in time."""
+    from tileir_diff import interpret
+    from tileir_diff.equivalence.model import Limits
+
+    values: list[Any] = []
+    for argument in side["args"]:
+        ((kind, value),) = argument.items()
+        values.append(buffers[value] if kind == "ptr" and value is not None else value)
+    run = interpret(str(path), values, grid=side["grid"], entry=side["entry"], limits=Limits(seconds=seconds))
+    return run.complete
+
+
+def distance(reference: Any, generated: Any) -> tuple[bool, float, float, int]:
+    """Whether the bits are the same; root mean square of the difference and of the reference, where both are
+    finite; and how many elements are finite or a number on one side only."""
+    from tileir_diff.equivalence.backend import torch
+
+    if torch.equal(reference.view(torch.uint8), generated.view(torch.uint8)):
+        return True, 0.0, 0.0, 0
+    a, b = reference.double(), generated.double()
+    both = a.isfinite() & b.isfinite()
+    apart = int(((a != b) & ~(a.isnan() & b.isnan()) & ~both).sum())
+    if not bool(both.any()):
+        return False, 0.0, 0.0, apart
+    square = float((a - b)[both].square().mean())
+    return False, math.sqrt(square), math.sqrt(float(a[both].square().mean())), apart
+
+
+def judge(seen: dict[str, Any], reference: Any, generated: Any) -> tuple[str, str]:
+    """How one array ends, given what the GPU saw."""
+    same, rms, size, apart = distance(reference, generated)
+    if same and seen.get("bit_equal"):
+        return "same", ""
+    there = float(seen.get("rms", 0.0)) if not seen.get("bit_equal") else 0.0
+    nan = seen.get("nan")
+    scale = float(seen.get("ref_rms", 0.0))
+    detail = (
+        f"rms {rms:.3g} of {size:.3g} here, {there:.3g} of {scale:.3g} on the GPU; "
+        f"not finite: {apart} here, {nan} there"
+    )
+    if not reference.dtype.is_floating_point:
+        return (
+            "same" if same == bool(seen.get("bit_equal")) else "apart"
+        ), f"integers differ: {not same} here"
+    if rms and there and 1 / FACTOR <= (rms / max(size, 1e-300)) / (there / max(scale, 1e-300)) <= FACTOR:
+        return "same", detail
+    if bool(apart) and nan and nan[0] != nan[1]:
+        return "same", detail
+    relative = max(limit for name, (limit, _) in TOLERANCE.items() if TYPES[name] == str(reference.dtype)[6:])
+    small = (
+        all(value <= relative * max(of, 1e-300) for value, of in ((rms, size), (there, scale)) if value)
+        and not apart
+    )
+    return ("rounding" if small else "apart"), detail
+
+
+def examine(pair: Pair, kind: str, seconds: float) -> Outcome:
+    start = time.perf_counter()
+    if pair.launch is None:
+        return Outcome(pair.name, kind, "not run", "no launch", 0.0)
+    launch = json.loads(pair.launch.read_text(encoding="utf-8"))
+    unknown = _pointers(launch) - pair.meta["arrays"].keys()
+    if unknown:
+        return Outcome(pair.name, kind, "not run", f"no size of {', '.join(sorted(unknown))}", 0.0)
+    sides: list[dict[str, Any]] = []
+    for name, path in (("reference", pair.reference), ("generated", pair.generated)):
+        buffers = arrays(pair.meta, kind)
+        if not run_side(path, launch[name], buffers, seconds):
+            return Outcome(pair.name, kind, "not run", "not in time", time.perf_counter() - start)
+        sides.append(buffers)
+    ends, detail = "same", ""
+    for name, seen in pair.meta["gpu"]["inputs"][kind].items():
+        one, text = judge(seen, sides[0][name], sides[1][name])
+        if ORDER.index(one) > ORDER.index(ends):
+            ends, detail = one, f"{name}: {text}"
+    return Outcome(pair.name, kind, ends, detail, time.perf_counter() - start)
+
+
+def _pointers(launch: dict[str, Any]) -> set[str]:
+    given = [argument.get("ptr") for side in launch.values() for argument in side["args"]]
+    return {name for name in given if name is not None}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    from tileir_diff.equivalence.backend import torch
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.agreement", description=__doc__)
+    parser.add_argument("folders", nargs="*", help="folders of pairs")
+    parser.add_argument("--only", default="", help="pairs whose class and name hold this")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for one side")
+    parser.add_argument("--json", metavar="FILE", help="write all results")
+    parser.add_argument("-v", "--verbose", action="store_true", help="each input")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    results: list[tuple[str, Outcome]] = []
+    for pair in pairs([Path(each) for each in options.folders] or [default_folder("pairs")]):
+        kind = str(pair.meta.get("class", "unknown"))
+        if not pair.meta.get("gpu") or options.only not in f"{kind} {pair.name}":
+            continue
+        for inputs in pair.meta["gpu"]["inputs"]:
+            outcome = examine(pair, inputs, options.seconds)
+            results.append((kind, outcome))
+            if options.verbose or outcome.ends not in ("same", "rounding"):
+                seconds = f"{outcome.seconds:6.1f} s"
+                print(
+                    f"{outcome.ends:9}{kind:11}{inputs:9}{seconds}  {outcome.name}: {outcome.detail}",
+                    flush=True,
+                )
+    counts = collections.Counter(outcome.ends for _, outcome in results)
+    print(f"{len(results)} inputs of pairs: " + ", ".join(f"{counts[name]} {name}" for name in ORDER))
+    if options.json:
+        rows = [{"class": kind, **outcome._asdict()} for kind, outcome in results]
+        Path(options.json).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

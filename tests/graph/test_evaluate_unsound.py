@@ -622,3 +622,12 @@ def test_the_body_of_a_reduction_within_another_reads_its_own_total_or_the_outer
         )
 
     told_apart(summed("%inner"), summed("%outer"))
+
+
+def test_lanes_alone_wrap_whatever_the_launch() -> None:
+    """`lane * 60000 * 60000` does not fit i32 for lane 1, and no launch has a say in it."""
+    lanes = f"{splat('f', 60000)}%j = muli %lane, %f : {V}\n%k = muli %j, %f : {V}\n{splat('g', 0)}"
+    told_apart(
+        keyed(f"{lanes}%r = maxi %k, %g signed : {V}"),
+        keyed(f"{lanes}%r = addi %k, %g : {V}"),
+    )

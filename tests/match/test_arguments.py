@@ -132,6 +132,23 @@ def test_a_map_decides() -> None:
     assert "addressing/base" in {each.rule for each in found(copy(), swapped, CompareOptions(args=straight))}
 
 
+@pytest.mark.parametrize("generated", [copy(), copy(POINTERS)])
+@pytest.mark.parametrize("pairs", [(("a", "a"),), (("b", "b"),), (("a", "a"), ("b", "b"))])
+def test_what_a_map_does_not_name_is_matched_as_without_it(
+    generated: str, pairs: tuple[tuple[str, str], ...]
+) -> None:
+    assert_equal(copy(), generated, CompareOptions(args=ArgumentMap(pairs, "args.json")))
+
+
+@pytest.mark.parametrize("generated", [copy(), copy(POINTERS)])
+@pytest.mark.parametrize("pair", [("a", "b"), ("b", "a"), ("a", None)])
+def test_a_map_of_one_argument_decides_against_role_and_use(
+    generated: str, pair: tuple[str, str | None]
+) -> None:
+    rules = {each.rule for each in found(copy(), generated, CompareOptions(args=ArgumentMap((pair,), "map")))}
+    assert "addressing/base" in rules
+
+
 def test_a_map_may_give_positions() -> None:
     pairs = tuple((str(index), str(index)) for index in range(10))
     result = compared(copy(), copy(), CompareOptions(args=ArgumentMap(pairs, "args.json")))

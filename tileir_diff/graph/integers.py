@@ -105,11 +105,13 @@ def taken_to_fit(ev: Evaluator, term: Term, bits: int) -> bool:
 def _leaves(ev: Evaluator, term: Term, bits: int) -> bool:
     """Whether the launch takes a term out of the width, in the first lane of the last block and iteration.
 
-    Only where all is known there, and that place is reached.
+    Only where all is known there, and that place is reached. Of lanes alone, some lane does.
     """
     terms = ev.terms
     if fits(terms, term, bits):
         return False
+    if all(terms.kind[symbol] == "lane" for symbol in terms.symbols[term]):
+        return True  # no launch has a say in it
     place: dict[Term, Term] = {}
     condition = terms.conjunction((ev.guard, ev.live))
     for symbol in terms.symbols[term] | terms.symbols[condition]:

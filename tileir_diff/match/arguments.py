@@ -7,7 +7,7 @@ masks, sizes, trip counts and values of matched effects are unified, which binds
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from tileir_diff.match.model import ArgumentPair
 from tileir_diff.match.roles import argument_index, entry_roles, role_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tileir_diff.graph.kernel import Effect, Kernel
     from tileir_diff.graph.terms import Mono, Term, Terms
@@ -67,18 +67,21 @@ def positional(reference: Kernel, generated: Kernel) -> Binding | None:
     )
 
 
-def given(reference: Kernel, generated: Kernel, args: ArgumentMap) -> Binding:
-    """As the user says. Raises InputError for a name that an entry lacks, and for one that is given twice."""
+def given(reference: Kernel, generated: Kernel, args: ArgumentMap) -> dict[int, int | None]:
+    """What the user says: by generated parameter the reference parameter, or None where it has none.
+
+    Raises InputError for a name that an entry lacks, and for one that is given twice.
+    """
     from tileir_diff.errors import InputError
 
-    binding = Binding([None] * len(parameters(generated)), [None] * len(parameters(reference)))
+    stated: dict[int, int | None] = {}
     taken: dict[int, str] = {}
     for gen_name, ref_name in args.pairs:
         gen_index = argument_index(generated.entry, gen_name)
         if gen_index is None:
             raise InputError(f"the generated entry @{generated.name} has no argument '{gen_name}'", args.path)
         if ref_name is None:
-            binding.how[gen_index] = "given"
+            stated[gen_index] = None
             continue
         ref_index = argument_index(reference.entry, ref_name)
         if ref_index is None:
@@ -99,10 +102,45 @@ def given(reference: Kernel, generated: Kernel, args: ArgumentMap) -> Binding:
             )
             raise InputError(message, args.path)
         taken[ref_index] = gen_name
-        binding.generated[gen_index] = reference.arguments[ref_index]
-        binding.partner[gen_index] = ref_index
-        binding.how[gen_index] = "given"
-    return binding
+        stated[gen_index] = ref_index
+    return stated
+
+
+def with_given(
+    binding: Binding, reference: Kernel, generated: Kernel, stated: Mapping[int, int | None]
+) -> Binding:
+    """A matching changed to what the user says; what loses its partner takes the free one of its type."""
+    if all(binding.partner.get(gen) == ref for gen, ref in stated.items()):
+        return replace(binding, how={**binding.how, **dict.fromkeys(stated, "given")})
+    changed = replace(
+        binding, generated=list(binding.generated), how=dict(binding.how), partner=dict(binding.partner),
+        straight=False,
+    )  # fmt: skip
+    wanted = {ref for ref in stated.values() if ref is not None}
+    lost = [gen for gen, ref in binding.partner.items() if ref in wanted and gen not in stated]
+    for gen in (*stated, *lost):
+        changed.partner.pop(gen, None)
+        changed.how.pop(gen, None)
+        changed.generated[gen] = None
+    for gen, ref in stated.items():
+        changed.how[gen] = "given"
+        if ref is not None:
+            _join(changed, reference, gen, ref)
+    taken = set(changed.partner.values())
+    free = [ref for gen, ref in binding.partner.items() if gen in stated and ref not in taken]
+    for gen in lost:
+        kind = parameters(generated)[gen].type
+        ref = next((ref for ref in free if parameters(reference)[ref].type == kind), None)
+        if ref is not None:
+            free.remove(ref)
+            changed.how[gen] = "role"
+            _join(changed, reference, gen, ref)
+    return changed
+
+
+def _join(binding: Binding, reference: Kernel, gen: int, ref: int) -> None:
+    binding.generated[gen] = reference.arguments[ref]
+    binding.partner[gen] = ref
 
 
 def pointer_bindings(reference: Kernel, generated: Kernel) -> list[Binding]:
@@ -204,6 +242,8 @@ class Unifier:
         self.gen_leaves: dict[Term, int] = {}
         self.ref_leaves: dict[Term, int] = {}
         for index, term in enumerate(generated.arguments):
+            if attempt_binding.how.get(index) == "given":
+                continue
             leaf = terms.single(term)
             if leaf is None or terms.kind[leaf] != "arg" or is_pointer(parameters(generated)[index]):
                 continue

@@ -79,7 +79,7 @@ def _bits(value: Any) -> int:
 
 
 def _computed(kernel: Kernel) -> tuple[set[Term], dict[Term, list[Any]]]:
-    """The numbers of a kernel that have 64 bits; and those that ops compute in fewer, with the ops or blocks."""
+    """The numbers of 64 bits; and those of fewer, with the ops or blocks that they come from."""
     wide: set[Term] = set()
     narrow: dict[Term, list[Any]] = {}
     for value, term in kernel.values.items():

@@ -172,8 +172,7 @@ def _searched(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: Compa
         _bind_named(terms, gen_entry, binding.generated, gen_launch)
         return evaluate(terms, ref_entry, gen_entry, binding, ref_grid, gen_grid)
 
-    if options.args is not None:
-        return trial(arguments.given(*kernels, options.args))
+    stated = {} if options.args is None else arguments.given(*kernels, options.args)
     straight = arguments.positional(*kernels)
     if straight is None:
         reference.learn_facts()
@@ -183,6 +182,9 @@ def _searched(terms: Terms, ref_entry: TileOp, gen_entry: TileOp, options: Compa
         candidates.sort(key=lambda binding: -agreeing(*kernels, binding))
     else:
         candidates = [straight]
+    if stated:
+        candidates.sort(key=lambda binding: sum(binding.partner.get(x) != y for x, y in stated.items()))
+        candidates = [arguments.with_given(each, *kernels, stated) for each in candidates]
     best = _refined(trial(candidates[0]), trial)  # there is at least one: the one without pointers
     for candidate in candidates[1:MAX_CANDIDATES]:
         if best.equal:

@@ -221,6 +221,24 @@ def test_integers_are_compared_exactly(tmp_path: Path) -> None:
     assert report.findings[0].impact == "logic"
 
 
+@pytest.mark.parametrize(
+    ("element", "number", "equal"),
+    [("i32", "123456789", "cmpi equal %x, %c, signed"), ("f32", "7.125", "cmpf equal ordered %x, %c")],
+)
+def test_numbers_that_the_kernels_name_are_tried(
+    element: str, number: str, equal: str, tmp_path: Path
+) -> None:
+    kind = f"tile<8x{element}>"
+    constant = f"%c = constant <{element}: {number}> : {kind}\n"
+    chosen = f"%y = select %is, %x, %c : tile<8xi1>, {kind}"
+    body = f"{constant}%is = {equal} : {kind} -> tile<8xi1>\n"
+    zero = f"%z = constant <{element}: {'0' if element == 'i32' else '0.0'}> : {kind}\n"
+    same = unary(f"{body}{chosen.replace('%is, %x, %c', '%is, %c, %x')}", element)
+    other = unary(f"{zero}{body}{chosen.replace('%is, %x, %c', '%is, %z, %x')}", element)
+    assert executed(same, other, tmp_path).outcome == "different"
+    assert executed(same, same, tmp_path).outcome == "equal"
+
+
 def test_what_the_time_did_not_suffice_for_is_told(tmp_path: Path) -> None:
     ops = "\n".join(f"%s{at + 1} = addi %s{at}, %s{at} : {{t}}" for at in range(200))
     text = unary(f"%s0 = addi %x, %x : {{t}}\n{ops}\n%y = addi %s200, %x : {{t}}", "i32")
@@ -266,14 +284,14 @@ def masked(promise: str) -> str:
     return f"""entry @k(%x: tile<ptr<f32>>, %n: tile<i32>) {{
   %m = assume {promise}, %n : tile<i32>
   %r = reshape %x : tile<ptr<f32>> -> tile<1xptr<f32>>
-  %b = broadcast %r : tile<1xptr<f32>> -> tile<64xptr<f32>>
-  %i = iota : tile<64xi32>
-  %o = offset %b, %i : tile<64xptr<f32>>, tile<64xi32> -> tile<64xptr<f32>>
+  %b = broadcast %r : tile<1xptr<f32>> -> tile<8xptr<f32>>
+  %i = iota : tile<8xi32>
+  %o = offset %b, %i : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
   %s = reshape %m : tile<i32> -> tile<1xi32>
-  %e = broadcast %s : tile<1xi32> -> tile<64xi32>
-  %k = cmpi less_than %i, %e, signed : tile<64xi32> -> tile<64xi1>
-  %c = constant <f32: 1.0> : tile<64xf32>
-  %t = store_ptr_tko weak %o, %c, %k : tile<64xptr<f32>>, tile<64xf32>, tile<64xi1> -> token
+  %e = broadcast %s : tile<1xi32> -> tile<8xi32>
+  %k = cmpi less_than %i, %e, signed : tile<8xi32> -> tile<8xi1>
+  %c = constant <f32: 1.0> : tile<8xf32>
+  %t = store_ptr_tko weak %o, %c, %k : tile<8xptr<f32>>, tile<8xf32>, tile<8xi1> -> token
   return
 }}"""
 

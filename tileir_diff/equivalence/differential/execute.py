@@ -11,7 +11,16 @@ from tileir_diff.equivalence.backend import Tensor, torch
 from tileir_diff.equivalence.differential.compare import FEW, LARGE, MANY, Mismatch, mismatch
 from tileir_diff.equivalence.differential.launches import misaligned
 from tileir_diff.equivalence.differential.shrink import shrink
-from tileir_diff.equivalence.differential.values import EDGES, FLOATS, WILD, Recipe, fill, is_float, recipes
+from tileir_diff.equivalence.differential.values import (
+    EDGES,
+    FLOATS,
+    OUTSIDE,
+    Recipe,
+    constants_of,
+    fill,
+    is_float,
+    recipes,
+)
 from tileir_diff.equivalence.machine import TimeUp
 from tileir_diff.equivalence.model import Limits
 from tileir_diff.equivalence.noise import Noise, shared_types
@@ -84,6 +93,7 @@ class Pair:
         self.reach = True
         """Whether the comparison leaves open that the sides reach different memory."""
         self.types = shared_types(reference.entry, generated.entry)
+        self.constants = constants_of(reference.entry, generated.entry)
         self.usual: dict[Plan, frozenset[str]] = {}
         self.levels: dict[tuple[Plan, int], int] = {}
         self.smaller: Callable[[Plan, int], Plan | None] = lambda plan, most: None
@@ -152,7 +162,11 @@ class Pair:
             contents = self.contents(plan, recipe)
             known = self.recent.pop(self._key(plan, recipe), None)
             result = self.check(plan, contents, self.usual[plan], known=known)
-            if isinstance(result, Mismatch) and WILD in recipe.kinds and not self._counts(result):
+            if (
+                isinstance(result, Mismatch)
+                and not OUTSIDE.isdisjoint(recipe.kinds)
+                and not self._counts(result)
+            ):
                 result = result.rule
             if isinstance(result, str):
                 tried.unusable += 1
@@ -176,7 +190,7 @@ class Pair:
 
     def contents(self, plan: Plan, recipe: Recipe) -> list[Tensor]:
         return [
-            fill(array, kind, self.levels.get((plan, at), 2), recipe.seed)
+            fill(array, kind, self.levels.get((plan, at), 2), recipe.seed, self.constants)
             for at, (array, kind) in enumerate(zip(plan.arrays, recipe.kinds, strict=True))
         ]
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tileir_diff.dialect.scalars import FORMATS, INTEGER_BITS
 from tileir_diff.equivalence.backend import Tensor, torch
-from tileir_diff.equivalence.dtypes import dtype
+from tileir_diff.equivalence.dtypes import dtype, literal
 from tileir_diff.equivalence.noise import HALVES
 from tileir_diff.equivalence.rounding import to_format
+from tileir_diff.graph.values import ops_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.equivalence.differential.plan import Array
 
     Make = Callable[[int, str, Any], Tensor]
@@ -22,11 +24,27 @@ if TYPE_CHECKING:
 
 WILD: Final = "out of range"
 """Integers of any size, where the reference takes them; other arrays hold ordinary numbers."""
+NAMED: Final = "near-constant"
+"""Constants of the kernels, and what is next to them."""
+OUTSIDE: Final = frozenset({WILD, NAMED})
+"""Kinds whose integers need not be what the kernels expect in an array."""
 SPECIAL: Final = (math.inf, -math.inf, math.nan, -0.0, 1e-40, 6e4, -6e4)
 SPECIALS: Final = 24.0
 """How many special numbers there are at most, on average: more would leave no ordinary result."""
+CONSTANTS: Final = 64
+"""How many elements of a constant are looked at."""
 LARGE: Final = 100.0
 """Far enough to overflow exp in f32."""
+
+
+class Constants(NamedTuple):
+    """What stands in the kernels, in order."""
+
+    floats: tuple[float, ...] = ()
+    integers: tuple[int, ...] = ()
+
+
+NO_CONSTANTS: Final = Constants()
 
 
 class Recipe(NamedTuple):
@@ -141,18 +159,18 @@ FLOATS: Final[dict[str, Make]] = {
 
 EDGES: Final = frozenset({
     "vast", "tiny", "subnormal", "zero", "mixed", "lone NaN", "lone infinity", "lone -infinity",
-    "all -infinity", "all infinity", "all NaN", WILD,
+    "all -infinity", "all infinity", "all NaN", WILD, NAMED,
 })  # fmt: skip
 """Kinds that ordinary input does not have."""
 
 EVERYWHERE: Final = ("ordinary", "large", "mixed", "equal", "sparse", "subnormal", "positive", "few", "unit",
-                     "zero", "wide", "tiny", "small", "vast", WILD)  # fmt: skip
+                     "zero", "wide", "tiny", "small", "vast", WILD, NAMED)  # fmt: skip
 """Kinds that are tried in all arrays at once, in this order."""
 ALONE: Final = ("lone NaN", "all -infinity", "lone infinity", "lone -infinity", "zero", "subnormal", "large")
 """Kinds that are tried in one array, with ordinary numbers in the others."""
 
 
-INTEGERS: Final = frozenset({"ordinary", "equal", "zero", WILD})
+INTEGERS: Final = frozenset({"ordinary", "equal", "zero", WILD, NAMED})
 """Kinds that are different for integers."""
 
 
@@ -160,11 +178,26 @@ def is_float(name: str) -> bool:
     return name not in INTEGER_BITS
 
 
-def fill(array: Array, kind: str, level: int, seed: int) -> Tensor:
+def constants_of(*entries: TileOp) -> Constants:
+    floats: set[float] = set()
+    integers: set[int] = set()
+    for op in (op for entry in entries for op in ops_within(entry) if op.short == "constant"):
+        value: Any = op.get("value")
+        numbers = literal(value).flatten()[:CONSTANTS]
+        if numbers.is_floating_point():
+            floats.update(number for number in numbers.double().tolist() if math.isfinite(number))
+        elif not is_float(value.element.name):
+            integers.update(numbers.to(torch.int64).tolist())
+    return Constants(tuple(sorted(floats)), tuple(sorted(integers)))
+
+
+def fill(array: Array, kind: str, level: int, seed: int, constants: Constants = NO_CONSTANTS) -> Tensor:
     """The content of an array; the same for the same arguments. Integers lie in 0 to `level` - 1."""
     rng = torch.Generator().manual_seed(zlib.crc32(f"{array.name}/{kind}/{seed}".encode()))
     if is_float(array.element):
-        values = FLOATS["ordinary" if kind == WILD else kind](array.elements, array.element, rng)
+        values = FLOATS["ordinary" if kind in OUTSIDE else kind](array.elements, array.element, rng)
+        if kind == NAMED and constants.floats:
+            values = _some(values, constants.floats, rng)
         # by way of f32, which is much faster: where a tie goes does not matter here
         return to_format(values.float() if array.element in HALVES else values, array.element)
     wanted = dtype(array.element)
@@ -176,9 +209,25 @@ def fill(array: Array, kind: str, level: int, seed: int) -> Tensor:
         return torch.zeros(array.elements, dtype=wanted)
     if kind == WILD:
         return torch.randint(-(1 << 31), 1 << 31, (array.elements,), generator=rng).to(wanted)
+    if kind == NAMED and constants.integers:
+        values = torch.randint(0, level, (array.elements,), generator=rng)
+        return (_some(values, constants.integers, rng) + _next_to(values, rng)).to(wanted)
     # Of all sizes alike: where indices may be anything, most of those that mean something are small.
     size = torch.exp2(_uniform(array.elements, rng) * math.log2(level + 1))
     return (size.to(torch.int64) - 1).clamp(0, level - 1).to(wanted)
+
+
+def _some(values: Tensor, chosen: Sequence[float], rng: Any) -> Tensor:
+    """Half of the values replaced by some that are given."""
+    count = len(values)
+    picked = torch.tensor(chosen, dtype=values.dtype)[torch.randint(0, len(chosen), (count,), generator=rng)]
+    return torch.where(_uniform(count, rng) < 0.5, picked, values)
+
+
+def _next_to(values: Tensor, rng: Any) -> Tensor:
+    """-1, 0 or 1; 0 for half of them."""
+    step = torch.randint(-1, 2, (len(values),), generator=rng)
+    return torch.where(_uniform(len(values), rng) < 0.5, step, 0)
 
 
 def recipes(arrays: Sequence[Array], seed: int) -> list[Recipe]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from tileir_diff import __version__
 from tileir_diff.errors import InputError
+from tileir_diff.garbage import rare_searches
 from tileir_diff.ingest.formats import producer_line
 from tileir_diff.match.launch import ArgumentMap, Launch, parse_launch, read_argument_map
 from tileir_diff.match.model import CompareOptions, Execution
@@ -129,7 +130,8 @@ def diff(
         execution=execute if isinstance(execute, Execution) else Execution() if execute else None,
     )
     try:
-        return Report.from_result(run(reference, generated, options))
+        with rare_searches():
+            return Report.from_result(run(reference, generated, options))
     except InputError as error:
         raise _in_python(error) from None
 

@@ -76,3 +76,21 @@ def test_the_same_texts_are_refused(seed: int) -> None:
         text[:start],
     ):
         assert by_driver(changed) == by_lark(changed)
+
+
+BLANKS = ["", " ", "\t", "  \t ", "\r", "\f", "\u00a0", "\u2003 "]
+LINES = ["\n", "\r\n", " \n", "\t\r\n", "\n\n  ", " // a comment\n", "// %a = b", " \n \r\n\t"]
+OPS = (
+    "{0}{1}%c{1}={1}constant{1}<i1: 1>{1}:{1}tile<i1>{1}{0}{1}if{1}%c{1}{{{0}}}{1}else{1}{{{0}{1}}}{1}"
+    "{0}{1}elsewhere{1}%c{1}{0}{1}return{1}"
+)
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+@pytest.mark.parametrize("line", LINES)
+def test_blanks_are_read_as_lark_reads_them(blank: str, line: str) -> None:
+    """Before tokens, the ends of lines and of the text, comments, and where a terminal begins with them."""
+    ops = OPS.format(line, blank)
+    assert by_driver(ops) == by_lark(ops) is not None
+    for text in (f"entry @a(){blank}{{{ops}{line}}}{line}{blank}", f"{blank}{ops}{line}{blank}", f"{ops}x"):
+        assert by_driver(text) == by_lark(text)

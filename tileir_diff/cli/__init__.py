@@ -7,7 +7,9 @@ def main() -> None:
     """Entry point of the console script."""
     import gc
 
-    gc.set_threshold(50_000)  # modules and terms live until the end: a search among them finds nothing
+    from tileir_diff.garbage import NEW_OBJECTS
+
+    gc.set_threshold(NEW_OBJECTS)
     from tileir_diff.cli.app import app
     from tileir_diff.cli.output import complain
     from tileir_diff.errors import InputError

@@ -39,7 +39,10 @@ class MisplacedToken(Exception):  # noqa: N818  (the parser makes a Problem of i
 
 
 class Actions:
-    """Builds syntax nodes; holds the aliases of the dump that is being parsed."""
+    """Builds syntax nodes; holds the aliases of the dump that is being parsed.
+
+    A rule whose action is None stands for its one part.
+    """
 
     def __init__(self) -> None:
         self.aliases: dict[str, Any] = {}
@@ -64,12 +67,13 @@ class Actions:
         node: OpNode = c[0]
         child: Any
         for child in c[1:]:
-            if isinstance(child, Signature):
+            kind: type = type(child)
+            if kind is Signature:
                 node.signature = child
                 node.end = child.end or node.end
-            elif isinstance(child, Group):
+            elif kind is Group:
                 node.arguments = child
-            elif isinstance(child, Token):
+            elif kind is Token:
                 if child.type == "LOC":
                     node.location = child
                 else:
@@ -85,8 +89,8 @@ class Actions:
 
     def head_line(self, c: list[Any]) -> OpNode:
         results, name = c
-        text = str(results).lstrip()
-        return OpNode(text, str(name).lstrip(), results.end_pos - len(text), _start(name), name.end_pos)
+        text, word, end = results.lstrip(), name.lstrip(), name.end_pos
+        return OpNode(text, word, results.end_pos - len(text), end - len(word), end)
 
     def head_inline(self, c: list[Any]) -> OpNode:
         names, _, name = c
@@ -177,8 +181,7 @@ class Actions:
         return c[0]
 
     # ---- types
-    def types(self, c: list[Any]) -> list[Token]:
-        return c[0]
+    types = None
 
     def types_only(self, c: list[Any]) -> Signature:
         return Signature(c[0].start_pos, c[1], None)
@@ -221,10 +224,7 @@ class Actions:
         c[0].append(c[1])
         return c[0]
 
-    def atom(self, c: list[Any]) -> Any:
-        return c[0]
-
-    value = first_of = atom
+    atom = value = first_of = None
 
     # ---- inside of `<...>` and `{...}`
     def body(self, c: list[Any]) -> list[Term]:

@@ -7,83 +7,93 @@ columns and what it expected, says what is wrong.
 from __future__ import annotations
 
 import re
-from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 from tileir_diff.syntax.token import Token
+
+State: TypeAlias = dict[str, Any]
+
+# Spaces within a line, skipped before a token: as matches of their own they are a third of all.
+# Left to the grammar's terminals are those before a line's end or `else`, which may be part of what follows.
+BLANKS = r"(?:[^\S\n]++(?!\n|\Z|else(?![\w$.])))?+"
 
 
 class Driver:
     """Tables and actions, laid out for one tight loop.
 
-    `tables` is what `generate.tables` writes. A state maps a terminal to the next state (an `int`) or to what
-    it reduces, as (length, rule, action); the action is the method of `actions` that the grammar names.
+    `tables` is what `generate.tables` writes. A state is a dictionary: it maps a terminal to the next state
+    or to what it reduces, as (length, rule, action), and a rule to the state after it. The action is the
+    method of `actions` that the grammar names; where that is None, the rule's one part stands for it.
     """
 
     def __init__(self, tables: dict[str, Any], actions: object) -> None:
-        self._starts: dict[str, int] = tables["starts"]
-        self._ends: dict[str, int] = tables["ends"]
-        self._pattern: Any = re.compile(tables["pattern"], tables["flags"])  # its `scanner` has no type
+        self._pattern: Any = re.compile(f"{BLANKS}(?:{tables['pattern']})", tables["flags"])
         self._ignored = frozenset[str](tables["ignored"])
         reductions = [
-            (length, origin, getattr(actions, action) if action else itemgetter(0))
+            (length, origin, getattr(actions, action) if action else None)
             for length, origin, action in tables["reductions"]
         ]
-        self._states: dict[int, dict[str, Any]] = {
-            number: {**shifts, **{symbol: reductions[rule] for symbol, rule in reduces.items()}}
-            for number, (shifts, reduces) in enumerate(tables["states"])
-        }
+        states: list[State] = [{} for _ in tables["states"]]
+        for state, (shifts, reduces) in zip(states, tables["states"], strict=True):
+            state.update({symbol: states[number] for symbol, number in shifts.items()})
+            state.update({symbol: reductions[rule] for symbol, rule in reduces.items()})
+        self._starts: dict[str, State] = {start: states[at] for start, at in tables["starts"].items()}
+        self._ends: dict[str, State] = {start: states[at] for start, at in tables["ends"].items()}
 
     def parse(self, text: str, start: str) -> Any:
         """What the start symbol's action returns, or None where the text is not of the grammar.
 
         Raises what the actions raise.
         """
-        states, ignored = self._states, self._ignored
-        path: list[int] = [self._starts[start]]
+        ignored = self._ignored
+        state = self._starts[start]
+        path: list[State] = [state]
         values: list[Any] = []
-        actions = states[path[0]]
         at = 0
         for match in iter(self._pattern.scanner(text).match, None):
             kind = match.lastgroup
-            begin, at = match.span()
+            begin, at = match.span(kind)
             if kind in ignored:
                 continue
-            token = Token(text[begin:at])
-            token.type, token.start_pos, token.end_pos = kind, begin, at
-            action: Any = actions.get(kind)
+            action: Any = state.get(kind)
             while action.__class__ is tuple:
                 length, origin, act = action
-                if length:
-                    result = act(values[-length:])
-                    del path[-length:], values[-length:]
+                if act is not None:
+                    if length:
+                        values[-length:] = (act(values[-length:]),)
+                        del path[-length:]
+                    else:
+                        values.append(act([]))
                 else:
-                    result = act([])
-                values.append(result)
-                state: int = states[path[-1]][origin]
+                    path.pop()
+                state = path[-1][origin]
                 path.append(state)
-                actions = states[state]
-                action = actions.get(kind)
+                action = state.get(kind)
             if action is None:
                 return None
-            path.append(action)
+            token = Token(text[begin:at])
+            token.type, token.start_pos, token.end_pos = kind, begin, at
             values.append(token)
-            actions = states[action]
+            path.append(action)
+            state = action
         if at != len(text):
             return None
-        while path[-1] != self._ends[start]:
-            action: Any = actions.get("$END")
+        while state is not self._ends[start]:
+            action: Any = state.get("$END")
             if action.__class__ is not tuple:
                 return None
-            actions = self._reduce(action, path, values)
+            state = _reduce(action, path, values)
         return values[-1]
 
-    def _reduce(self, rule: tuple[int, str, Any], path: list[int], values: list[Any]) -> dict[str, Any]:
-        """The same as in the loop above, which spares the calls."""
-        length, origin, act = rule
-        result = act(values[-length:] if length else [])
-        if length:
-            del path[-length:], values[-length:]
-        values.append(result)
-        path.append(self._states[path[-1]][origin])
-        return self._states[path[-1]]
+
+def _reduce(rule: tuple[int, str, Any], path: list[State], values: list[Any]) -> State:
+    """The same as in the loop above, which spares the calls."""
+    length, origin, act = rule
+    if length:
+        part = values[-length:]
+        values[-length:] = [part[0] if act is None else act(part)]
+        del path[-length:]
+    else:
+        values.append(act([]))
+    path.append(path[-1][origin])
+    return path[-1]

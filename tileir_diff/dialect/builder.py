@@ -6,6 +6,7 @@ Resolves names, sorts operands into groups, checks that printed types fit, and f
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from xdsl.ir import Region
@@ -146,11 +147,11 @@ class Builder:
         """The op, its results named."""
         if found.groups and spec.custom not in ("function", "for", "loop"):
             raise Problem(f"unexpected '(' in {spec.name}", found.groups[0].start)
-        if not any(found.attributes.get("inbounds", (True,))):
+        if "inbounds" in found.attributes and not any(found.attributes["inbounds"]):
             del found.attributes["inbounds"]  # no promise at all, which is the default
         properties = {name: value(data) for name, data in found.attributes.items()}
-        for attribute in spec.attributes:
-            if attribute.default is REQUIRED and attribute.name not in properties:
+        for attribute in _required(spec):
+            if attribute.name not in properties:
                 raise Problem(_missing(spec, attribute), node.name_start)
         op = op_class(spec.name).build(groups, types, properties, regions)
         if node.results is not None:
@@ -188,8 +189,7 @@ class Builder:
     def groups(self, spec: OpSpec, found: Assigned) -> list[list[SSAValue]]:
         """Operands by group, in table order. Raises Problem when there are too many or too few."""
         values = [self.value(leaf) for leaf in found.positional]
-        slots = [name for name in spec.operands if name != "token?" and name[:-1] != spec.bracket]
-        least = sum([slot[-1] not in "?*" for slot in slots])
+        slots, least, variadic = _slots(spec)
         filled: dict[str, list[SSAValue]] = {name: [] for name in spec.operands}
         if "token?" in filled:
             leaf = found.named_operands.get("token")
@@ -199,17 +199,15 @@ class Builder:
                 filled["token?"] = [values.pop()]  # the cuTile Rust printer's place for it
         if found.bracketed:
             filled[f"{spec.bracket}*"] = [self.value(leaf) for leaf in found.bracketed]
-        variadic = bool(slots) and slots[-1][-1] == "*"
         if len(values) < least or (len(values) > len(slots) and not variadic):
             where = (
                 position(found.positional[len(slots)]) if len(values) > len(slots) else found.node.name_start
             )
             raise Problem(_count(spec, least, len(slots), variadic, len(values)), where)
-        for index, slot in enumerate(slots):
-            if slot[-1] == "*":
-                filled[slot] = values[index:]
-            elif index < len(values):
-                filled[slot] = [values[index]]
+        for slot, operand in zip(slots, values, strict=False):
+            filled[slot] = [operand]
+        if variadic:
+            filled[slots[-1]] = values[len(slots) - 1 :]
         return list(filled.values())
 
     # ---- types
@@ -218,8 +216,11 @@ class Builder:
         if self.type_aliases and "!" in text:
             for name, alias in self.type_aliases.items():
                 text = re.sub(re.escape(name) + r"(?![\w$.])", alias.replace("\\", r"\\"), text)
-        with Problem.shifted(leaf.start_pos or 0):
+        try:
             return parse_type(text)
+        except Problem as problem:
+            problem.offset += leaf.start_pos or 0
+            raise
 
     def types(self, leaves: list[Leaf] | None) -> list[TileIRType]:
         return [self.type(leaf) for leaf in leaves] if leaves else []
@@ -235,6 +236,9 @@ class Builder:
     def _name_results(self, spec: OpSpec, node: OpNode, op: TileOp) -> None:
         names = result_names(node.results)
         results = op.results
+        if len(names) == 1 == len(results) and names[0][1] < 2:
+            self.define(names[0][0], results[0], node.start)
+            return
         total = sum([count or 1 for _, count in names])
         if total != len(results):
             raise Problem(
@@ -295,6 +299,19 @@ class Builder:
         op.dump = self.dump
         op.start = op.end = node.end - 1
         block.add_op(op)
+
+
+@cache
+def _slots(spec: OpSpec) -> tuple[list[str], int, bool]:
+    """Groups of operands outside brackets, how many may not be empty, and whether the last is variadic."""
+    slots = [name for name in spec.operands if name != "token?" and name[:-1] != spec.bracket]
+    least = sum([slot[-1] not in "?*" for slot in slots])
+    return slots, least, bool(slots) and slots[-1][-1] == "*"
+
+
+@cache
+def _required(spec: OpSpec) -> list[AttributeSpec]:
+    return [attribute for attribute in spec.attributes if attribute.default is REQUIRED]
 
 
 def result_names(results: Any) -> list[tuple[str, int]]:

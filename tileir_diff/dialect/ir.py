@@ -16,7 +16,7 @@ from tileir_diff.dialect.spec import REQUIRED, OpSpec
 from tileir_diff.syntax.source import SourceText, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Self
 
     from tileir_diff.dialect.attributes import Value
@@ -61,6 +61,13 @@ class Dump:
         self.locations = locations
 
 
+class Values(SSAValues[Any]):
+    """xDSL's, indexed as fast as a tuple."""
+
+    __slots__ = ()
+    __getitem__: Any = tuple[Any].__getitem__
+
+
 class TileOp(Operation):
     """An op of the `cuda_tile` dialect.
 
@@ -91,7 +98,7 @@ class TileOp(Operation):
     ) -> TileOp:
         """A new op. `groups` are its operand groups in table order."""
         op = cls.__new__(cls)
-        operands = SSAValues([value for group in groups for value in group])
+        operands = Values([value for group in groups for value in group])
         op._operands = operands
         uses: list[Use] = []
         for index, operand in enumerate(operands):
@@ -99,7 +106,7 @@ class TileOp(Operation):
             operand.add_use(use)
             uses.append(use)
         op._operand_uses = tuple(uses)
-        op.results = SSAValues([OpResult(result, op, index) for index, result in enumerate(result_types)])
+        op.results = Values([OpResult(result, op, index) for index, result in enumerate(result_types)])
         op.properties = properties  # pyright: ignore[reportAttributeAccessIssue]
         op.attributes = {}
         op.location = NO_LOCATION
@@ -136,14 +143,22 @@ class TileOp(Operation):
 
         return print_op(self)
 
+    @property
+    def inputs(self) -> tuple[SSAValue, ...]:
+        """The operands, to be read: xDSL's `operands` can be written too, and takes longer."""
+        return self._operands
+
     def group(self, name: str) -> tuple[SSAValue, ...]:
         """The operands of one group; () when it is empty or the op has no such group."""
         index = self.group_index.get(name)
         if index is None:
             return ()
         segments = self.segments
+        size = segments[index]
+        if not size:
+            return ()
         start = sum(segments[:index])
-        return tuple(self._operands[start : start + segments[index]])
+        return self._operands[start : start + size]
 
     def one(self, name: str) -> SSAValue | None:
         """The operand of a group of at most one; None when it is absent."""
@@ -195,7 +210,7 @@ class TileOp(Operation):
         """The ops of all its regions, in order, without those nested deeper."""
         for region in self.regions:
             for block in region.blocks:
-                yield from block.ops  # pyright: ignore[reportReturnType]
+                yield from ops_of(block)  # pyright: ignore[reportReturnType]
 
 
 class ModuleOp(TileOp):
@@ -260,6 +275,21 @@ def new_block(types: Sequence[Attribute]) -> Block:
         [BlockArgument(type_, block, index, NO_LOCATION) for index, type_ in enumerate(types)]
     )
     return block
+
+
+def ops_of(block: Block) -> list[Operation]:
+    """The ops of a block, in order, faster than `block.ops`."""
+    ops: list[Operation] = []
+    op = block.first_op
+    while op is not None:
+        ops.append(op)
+        op = op._next_op  # pyright: ignore[reportPrivateUsage]
+    return ops
+
+
+def types_of(values: Iterable[SSAValue]) -> list[Attribute]:
+    """The types of values, in order."""
+    return [value._type for value in values]  # pyright: ignore[reportPrivateUsage]
 
 
 def set_name(value: SSAValue, name: str) -> None:

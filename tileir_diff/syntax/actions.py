@@ -67,7 +67,7 @@ class Actions:
         node: OpNode = c[0]
         child: Any
         for child in c[1:]:
-            kind: type = type(child)
+            kind: type[object] = child.__class__
             if kind is Signature:
                 node.signature = child
                 node.end = child.end or node.end

@@ -16,7 +16,7 @@ def tile(value: SSAValue) -> Tile:
 
 
 def operand_tile(op: TileOp, position: int = 0) -> Tile:
-    return cast("Tile", op.operands[position].type)
+    return cast("Tile", op.inputs[position].type)
 
 
 def result_tile(op: TileOp, position: int = 0) -> Tile:

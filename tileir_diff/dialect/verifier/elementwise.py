@@ -34,7 +34,7 @@ SAME_TYPE_OPS = (
 
 def same_type(op: TileOp) -> Broken | None:
     result = result_tile(op)
-    for position, operand in enumerate(op.operands):
+    for position, operand in enumerate(op.inputs):
         if operand.type != result:
             return Broken(
                 "elementwise/same-type",

@@ -30,7 +30,7 @@ RULES: Rules = {
 
 def _same_element(op: TileOp) -> Broken | None:
     result = result_tile(op)
-    for position in range(len(op.operands)):
+    for position in range(len(op.inputs)):
         source = operand_tile(op, position)
         if source.element != result.element:
             message = f"`{op.short}` keeps the element type, found {source} to {result}"
@@ -40,7 +40,7 @@ def _same_element(op: TileOp) -> Broken | None:
 
 def _same_rank(op: TileOp) -> Broken | None:
     result = result_tile(op)
-    for position in range(len(op.operands)):
+    for position in range(len(op.inputs)):
         source = operand_tile(op, position)
         if len(source.shape) != len(result.shape):
             message = f"`{op.short}` keeps the rank, found {source} to {result}"
@@ -102,7 +102,7 @@ def permute(op: TileOp) -> Broken | None:
 
 def extract(op: TileOp) -> Broken | None:
     source, result = operand_tile(op), result_tile(op)
-    return _slice(op, source, result, len(op.operands) - 1, "result")
+    return _slice(op, source, result, len(op.inputs) - 1, "result")
 
 
 def insert(op: TileOp) -> Broken | None:
@@ -110,7 +110,7 @@ def insert(op: TileOp) -> Broken | None:
     if destination != result:
         message = f"`insert` into {destination} cannot give {result}"
         return Broken("insert/result-type", message, "result")
-    return _slice(op, destination, source, len(op.operands) - 2, "operand:0")
+    return _slice(op, destination, source, len(op.inputs) - 2, "operand:0")
 
 
 def _slice(op: TileOp, whole: Tile, part: Tile, indices: int, where: str) -> Broken | None:

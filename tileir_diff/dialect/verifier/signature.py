@@ -6,8 +6,9 @@ The numbers come from the op tables; the kinds stand here.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.ir import types_of
 from tileir_diff.dialect.verifier.broken import Broken, Rules
 from tileir_diff.dialect.verifier.kinds import (
     ANY,
@@ -176,6 +177,31 @@ def _range(low: int, high: int) -> str:
     return f"at least {low}" if high >= MANY else f"{low} to {high}"
 
 
+# Kinds of op without regions, with the types of operands and results, that keep the rules of this module and
+# those on types: most ops are of a few hundred such. Types are told by identity; the lists keep them alive.
+_known: dict[tuple[Any, ...], list[Any]] = {}
+_KEEP = 20_000
+
+
+def _key(op: TileOp, named: list[Any]) -> tuple[Any, ...]:
+    return (op.short, op.segments, len(op.results), *map(id, named))
+
+
+def is_known(op: TileOp) -> bool:
+    """Whether numbers and types of `op` have been found to be right, in this op or in one like it."""
+    return not op.regions and _key(op, types_of((*op.inputs, *op.results))) in _known
+
+
+def keep(op: TileOp) -> None:
+    """Numbers and types of `op` are right. (The type of a global is not among those that are compared.)"""
+    if op.regions or op.short == "global":
+        return
+    if len(_known) > _KEEP:
+        _known.clear()
+    named = types_of((*op.inputs, *op.results))
+    _known[_key(op, named)] = named
+
+
 def check_counts(op: TileOp) -> Broken | None:
     """Numbers of operands, results, regions and blocks: whatever comes after may index into them."""
     spec = op.spec
@@ -183,8 +209,8 @@ def check_counts(op: TileOp) -> Broken | None:
         if not low <= found <= high:
             message = f"`{op.short}` takes {_range(low, high)} operand(s) as {group}, found {found}"
             return Broken("op/operand-count", message)
-    if sum(op.segments) != len(op.operands):
-        message = f"the operand groups of `{op.short}` hold {sum(op.segments)}, found {len(op.operands)}"
+    if sum(op.segments) != len(op.inputs):
+        message = f"the operand groups of `{op.short}` hold {sum(op.segments)}, found {len(op.inputs)}"
         return Broken("op/operand-count", message)
     variadic = bool(spec.results) and spec.results[0].endswith("*")
     if not variadic and len(op.results) != len(spec.results):
@@ -203,7 +229,7 @@ def check_counts(op: TileOp) -> Broken | None:
 
 def check_operands(op: TileOp) -> Broken | None:
     """Every operand is of a kind that the op accepts in its group."""
-    operands = op.operands
+    operands = op.inputs
     position = 0
     for kind, count, (name, _, _) in zip(KINDS[op.short][0], op.segments, _arities(op.spec), strict=True):
         for value in operands[position : position + count]:

@@ -31,9 +31,9 @@ class Scopes:
         self._own: list[int] = []
 
     def define(self, values: Sequence[SSAValue]) -> None:
-        for value in values:
-            self._visible.add(id(value))
-            self._own.append(id(value))
+        own = [id(value) for value in values]
+        self._visible.update(own)
+        self._own += own
 
     def enter(self, isolated: bool) -> None:
         self._stack.append((self._visible, self._own))
@@ -46,7 +46,7 @@ class Scopes:
         self._visible, self._own = self._stack.pop()
 
     def check(self, op: TileOp) -> Broken | None:
-        for position, operand in enumerate(op.operands):
+        for position, operand in enumerate(op.inputs):
             if id(operand) not in self._visible:
                 name = f"%{operand.name_hint}" if operand.name_hint else "an operand"
                 message = f"{name} is used where its definition does not reach"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from tileir_diff.dialect.ir import TileOp
+from tileir_diff.dialect.ir import TileOp, ops_of
 from tileir_diff.dialect.types import Tile
 from tileir_diff.dialect.verifier.access import pointee, result_tile
 from tileir_diff.dialect.verifier.broken import Broken, Constraints, Rules
@@ -28,6 +28,8 @@ RULES: Rules = {
 }
 
 _DEFINING = ("entry", "global", "testing$func")
+NAMING = frozenset((*_DEFINING, "get_global"))
+"""Ops with the name of a symbol."""
 
 
 def entry(op: TileOp) -> Broken | None:
@@ -83,7 +85,7 @@ def symbols_of(module: Operation) -> dict[str, TileOp]:
     found: dict[str, TileOp] = {}
     for region in module.regions:
         for block in region.blocks:
-            for op in block.ops:
+            for op in ops_of(block):
                 name = symbol_name(op) if isinstance(op, TileOp) else None
                 if name is not None:
                     found.setdefault(name, cast("TileOp", op))

@@ -31,10 +31,8 @@ RULES: Rules = {
 
 
 def join(op: TileOp) -> Broken | None:
-    if len(op.operands) < 2:
-        return Broken(
-            "join_tokens/count", f"`join_tokens` joins two or more tokens, found {len(op.operands)}"
-        )
+    if len(op.inputs) < 2:
+        return Broken("join_tokens/count", f"`join_tokens` joins two or more tokens, found {len(op.inputs)}")
     return None
 
 
@@ -47,7 +45,7 @@ def _is_tile(type_: Any, pointers: bool) -> bool:
 
 
 def assume(op: TileOp) -> Broken | None:
-    type_, result = op.operands[0].type, op.results[0].type
+    type_, result = op.inputs[0].type, op.results[0].type
     if type_ != result:
         return Broken("assume/same-type", f"`assume` of {type_} cannot give {result}", "result")
     assumption = op.get("assumption")

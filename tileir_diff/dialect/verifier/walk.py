@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.ir import ops_of, types_of
+from tileir_diff.dialect.ops import OPS
 from tileir_diff.dialect.verifier import (
     atomics,
     control_flow,
@@ -61,7 +63,7 @@ def _merged_constraints() -> dict[str, tuple[Constraint, ...]]:
     table: dict[str, tuple[Constraint, ...]] = {}
     for name in signature.KINDS:
         found = [constraint for area in _AREAS for constraint in area.CONSTRAINTS.get(name, ())]
-        table[name] = (*found, control_flow.terminated)
+        table[name] = (*found, control_flow.terminated) if OPS[name].regions else tuple(found)
     return table
 
 
@@ -88,17 +90,16 @@ class Verifier:
         if dump is not None and debug.has_scopes(dump.text.text):
             self._debug = debug.Scopes(dump.text.text)
         # An explicit stack, last in first out: nesting may be deeper than Python's own stack.
-        stack: list[tuple[str, Any]] = [("op", module)]
+        stack: list[tuple[str, Any]] = [("ops", iter((module,)))]
         while stack:
             event, item = stack.pop()
-            if event == "op":
-                self._visit(item)
-                for region in reversed(item.regions):
-                    stack.append(("leave", item))
-                    for block in reversed(region.blocks):
-                        stack.extend(("op", inner) for inner in reversed(list(block.ops)))
-                        stack.append(("arguments", block))
-                    stack.append(("enter", item))
+            if event == "ops":
+                for op in item:
+                    self._visit(op)
+                    if op.regions:
+                        stack.append((event, item))  # what comes after the op, once its regions are done
+                        self._push(op, stack)
+                        break
             elif event == "arguments":
                 self._scopes.define(item.args)
             elif event == "enter":
@@ -112,6 +113,14 @@ class Verifier:
                 if item is self._kernel:
                     self._kernel = None
 
+    def _push(self, op: Operation, stack: list[tuple[str, Any]]) -> None:
+        for region in reversed(op.regions):
+            stack.append(("leave", op))
+            for block in reversed(region.blocks):
+                stack.append(("ops", iter(ops_of(block))))
+                stack.append(("arguments", block))
+            stack.append(("enter", op))
+
     def _visit(self, op: Any) -> None:
         if not hasattr(op, "short"):
             return
@@ -121,18 +130,26 @@ class Verifier:
         self._scopes.define(op.results)
 
     def _first_broken(self, op: TileOp) -> Broken | None:
-        broken = self._scopes.check(op) or signature.check_counts(op)
+        broken = self._scopes.check(op)
         if broken is not None:
             return broken
-        broken, usable = self._check_types(op)
-        if broken is not None or not usable:
-            return broken
-        return (
-            signature.check_operands(op)
-            or signature.check_results(op)
-            or symbols.check_symbol(op, self._symbols[-1])
-            or first_broken(op, _CONSTRAINTS.get(op.short, ()))
-            or self._check_debug(op)
+        if not signature.is_known(op):
+            broken = signature.check_counts(op)
+            if broken is not None:
+                return broken
+            broken, usable = self._check_types(op)
+            if broken is not None or not usable:
+                return broken
+            broken = signature.check_operands(op) or signature.check_results(op)
+            if broken is not None:
+                return broken
+            signature.keep(op)
+        if op.short in symbols.NAMING:
+            broken = symbols.check_symbol(op, self._symbols[-1])
+            if broken is not None:
+                return broken
+        return first_broken(op, _CONSTRAINTS.get(op.short, ())) or (
+            self._check_debug(op) if self._debug is not None else None
         )
 
     def _check_debug(self, op: TileOp) -> Broken | None:
@@ -151,11 +168,11 @@ class Verifier:
 
     def _check_types(self, op: TileOp) -> tuple[Broken | None, bool]:
         """The constraint that a type of `op` breaks, once per type; and whether all its types hold."""
-        named: list[Any] = [result.type for result in op.results]
+        named: list[Any] = types_of(op.results)
         for region in op.regions:
             for block in region.blocks:
-                named += [argument.type for argument in block.args]
-        named += [operand.type for operand in op.operands]
+                named += types_of(block.args)
+        named += types_of(op.inputs)
         if op.short == "global":
             named.append(symbols.global_tile(op))
         for type_ in named:

@@ -162,8 +162,11 @@ class TileOp(Operation):
 
     def one(self, name: str) -> SSAValue | None:
         """The operand of a group of at most one; None when it is absent."""
-        values = self.group(name)
-        return values[0] if values else None
+        index = self.group_index.get(name)
+        segments = self.segments
+        if index is None or not segments[index]:
+            return None
+        return self._operands[sum(segments[:index])]
 
     def get(self, name: str) -> Any:
         """The plain value of an attribute, or its default; None where there is neither."""

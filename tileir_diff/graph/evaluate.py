@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.ir import ops_of
 from tileir_diff.dialect.types import Ptr, Scalar, TensorView, Tile, Token
 from tileir_diff.graph import (
     bits,
@@ -155,10 +156,10 @@ class Evaluator:
 
         The kind is "end" where it has none, "dead" where its end is never reached.
         """
-        ops: Any = block.ops
+        ops: list[Any] = ops_of(block)
         for op in ops:
             if op.short in TERMINATORS:
-                return op.short, tuple([self.env.get(value) for value in op.operands])
+                return op.short, tuple([self.env.get(value) for value in op.inputs])
             HANDLERS.get(op.short, misc.opaque)(self, op)
             if self.live == self.terms.false:
                 return "dead", ()

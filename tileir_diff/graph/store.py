@@ -75,7 +75,8 @@ class Store:
                 other = self.symbols[arg]
                 if other is not union and not other <= union:
                     union = union | other if union else other
-                height = max(height, self.height[arg])
+                if self.height[arg] > height:
+                    height = self.height[arg]
             self.symbols.append(union)
             self.height.append(height)
         return term
@@ -118,10 +119,8 @@ class Store:
 
     def _poly(self, terms: Mapping[Mono, int]) -> Term:
         items = tuple(sorted([(mono, coef) for mono, coef in terms.items() if coef]))
-        atoms: set[Term] = set()
-        for mono, _ in items:
-            atoms.update(mono)
-        return self._node("poly", items, tuple(sorted(atoms)))
+        atoms = sorted({atom for mono, _ in items for atom in mono})
+        return self._node("poly", items, tuple(atoms))
 
     def const(self, value: int) -> Term:
         return self._node("poly", (((), value),) if value else (), ())

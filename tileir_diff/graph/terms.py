@@ -169,7 +169,7 @@ class Terms(Predicates):
                 stack.pop()
                 continue
             args = self.args[node]
-            if not args or not self.symbols[node] & symbols:
+            if not args or symbols.isdisjoint(self.symbols[node]):
                 memo[node] = node
                 stack.pop()
                 continue
@@ -269,7 +269,8 @@ class Terms(Predicates):
         """
         rebuild = rebuild or self.rebuild
         keys = frozenset(mapping)
-        if not self.symbols[term] & keys:
+        symbols = self.symbols
+        if keys.isdisjoint(symbols[term]):
             return term
         memo = {} if memo is None else memo
         stack = [term]
@@ -278,7 +279,7 @@ class Terms(Predicates):
             if node in memo:
                 stack.pop()
                 continue
-            if not self.symbols[node] & keys:
+            if keys.isdisjoint(symbols[node]):
                 memo[node] = node
                 stack.pop()
                 continue

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from tileir_diff.dialect.ir import TileOp
-from tileir_diff.dialect.types import PartitionView, Ptr, StridedView, Tile
+from tileir_diff.dialect.ir import TileOp, ops_of
+from tileir_diff.dialect.types import PartitionView, Ptr, Scalar, StridedView, Tile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from xdsl.ir import Region, SSAValue
 
-    from tileir_diff.dialect.types import GatherScatterView, Scalar, TensorView
+    from tileir_diff.dialect.types import GatherScatterView, TensorView
     from tileir_diff.graph.terms import Term
 
     TileView = PartitionView | StridedView | GatherScatterView
@@ -82,7 +82,7 @@ def sort_of(value: SSAValue) -> str:
     if not isinstance(kind, Tile):
         return "data"
     element = kind.element
-    if isinstance(element, Ptr):
+    if not isinstance(element, Scalar):
         return "int"
     if not element.is_int:
         return "data"
@@ -91,7 +91,7 @@ def sort_of(value: SSAValue) -> str:
 
 def is_pointer(value: SSAValue) -> bool:
     kind = value.type
-    return isinstance(kind, Tile) and isinstance(kind.element, Ptr)
+    return isinstance(kind, Tile) and type(kind.element) is Ptr
 
 
 def is_integer(value: SSAValue) -> bool:
@@ -128,7 +128,7 @@ def last_op(region: Region) -> TileOp | None:
 def defining_op(value: SSAValue) -> TileOp | None:
     """The op whose result the value is; None for an argument of a block."""
     owner = value.owner
-    return owner if isinstance(owner, TileOp) else None
+    return cast("TileOp", owner) if hasattr(owner, "short") else None
 
 
 def ops_within(op: TileOp) -> list[TileOp]:
@@ -136,11 +136,10 @@ def ops_within(op: TileOp) -> list[TileOp]:
     found = [op]
     for region in op.regions:
         for block in region.blocks:
-            inner = block.first_op
-            while inner is not None:
-                if isinstance(inner, TileOp):
-                    found += ops_within(inner) if inner.regions else (inner,)
-                inner = inner.next_op
+            for inner in ops_of(block):
+                if hasattr(inner, "short"):
+                    each = cast("TileOp", inner)
+                    found += ops_within(each) if each.regions else (each,)
     return found
 
 

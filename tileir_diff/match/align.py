@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.ir import types_of
+
 if TYPE_CHECKING:
     from xdsl.ir import Block, SSAValue
 
@@ -105,7 +107,7 @@ def align(reference: TileOp, generated: TileOp) -> Alignment:
 
 
 def _key(op: Any) -> tuple[Any, ...]:
-    return (op.short, tuple(result.type for result in op.results), len(op.operands), len(op.regions))
+    return (op.short, tuple(types_of(op.results)), len(op.inputs), len(op.regions))
 
 
 def _blocks(ref: Block, gen: Block, values: dict[SSAValue, SSAValue], result: Alignment) -> None:
@@ -199,7 +201,7 @@ def _compare_ops(ref: Any, gen: Any, values: dict[SSAValue, SSAValue], result: A
     if ref.short != gen.short:
         result.local.append(Local(ref, gen, "kind"))
         return
-    for attribute in ref.spec.attributes:
+    for attribute in ref.spec.attributes if ref.properties or gen.properties else ():
         name = attribute.name
         if name not in NOT_COMPARED and ref.get(name) != gen.get(name):
             result.local.append(Local(ref, gen, "attribute", name))
@@ -217,11 +219,8 @@ def _compare_ops(ref: Any, gen: Any, values: dict[SSAValue, SSAValue], result: A
 
 def operand_groups(op: Any) -> list[tuple[str, SSAValue]]:
     """Operands with the name of their group, in order."""
-    found: list[tuple[str, SSAValue]] = []
-    for spec in op.spec.operands:
-        name = spec.rstrip("?*")
-        found.extend((name, value) for value in op.group(name))
-    return found
+    names = [name for name, size in zip(op.group_index, op.segments, strict=True) for _ in range(size)]
+    return list(zip(names, op.inputs, strict=True))
 
 
 def settled_promises(alignment: Alignment) -> frozenset[int]:

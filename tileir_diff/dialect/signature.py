@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tileir_diff.dialect.spec import OpSpec
     from tileir_diff.syntax.nodes import OpNode
 
+_OWN_WAY = ("result", "results", "index")
 Slots = tuple[tuple[str, ...], ...]
 
 
@@ -71,14 +72,15 @@ def check_operands(
     expected: list[list[SSAValue]] = []
     result_at = -1
     for slot in left:
+        if len(slot) == 1 and slot[0] not in _OWN_WAY:
+            expected += [[operand] for operand in by_name.get(slot[0], ())]
+            continue
         operands = [operand for name in slot for operand in by_name.get(name, ())]
         if "result" in slot or "results" in slot:
             result_at = len(expected)
             expected.append(operands)
         elif slot[0] == "index":
             expected += [operands] if _one_type(operands) else [[operand] for operand in operands]
-        elif len(slot) == 1:
-            expected += [[operand] for operand in operands]
         elif operands:
             expected.append(operands)
     if len(printed) != len(expected):

@@ -155,8 +155,10 @@ class Terms(Predicates):
         """
         if not guards:
             return term
+        symbols = frozenset[Term]().union(*[self.symbols[guard] for guard in guards])
+        if symbols.isdisjoint(self.symbols[term]):
+            return term
         inside = tuple([guard for guard in guards if not self._has_carry_lane(guard)])
-        symbols = frozenset[Term]().union(*(self.symbols[guard] for guard in guards))
         memo: dict[Term, Term] = {}
         implied: dict[Term, bool] = {}
         settled: dict[Term, Term] = {}

@@ -282,7 +282,7 @@ def make_policy(
 
 def symbol(entry: TileOp) -> str:
     """The symbol of a kernel, without `@`."""
-    return str(entry.get("sym_name")).removeprefix("@")
+    return entry.symbol
 
 
 def versions(*dumps: Dump) -> dict[str, str]:

@@ -175,7 +175,15 @@ def test_what_breaks_a_constraint_is_not_compared(
 
 @pytest.mark.parametrize(
     "arguments",
-    [("ref.mlir",), ("a", "b", "c"), (*PAIR, "--format", "html"), (*PAIR, "--fail-on", "none"), ("--no",)],
+    [
+        ("ref.mlir",),
+        ("a", "b", "c"),
+        (*PAIR, "--format", "html"),
+        (*PAIR, "--fail-on", "none"),
+        ("--no",),
+        (*PAIR, "--budget", "nan"),
+        (*PAIR, "--budget", "inf"),
+    ],
 )
 def test_a_wrong_call_is_status_2(run: Run, arguments: tuple[str, ...]) -> None:
     result = run(*arguments)

@@ -42,6 +42,15 @@ def test_facts_hold_for_both_sides_unless_one_is_named() -> None:
     assert launch.source == "grid.x=2048, n=0x10, %arg3=-1, eps=1e-5, generated.n=17, reference.grid.y=2"
 
 
+@pytest.mark.parametrize("blocks", [1 << 31, 10**20])
+def test_a_grid_has_no_more_blocks_than_their_numbers_count(blocks: int, tmp_path: Path) -> None:
+    parse_launch([f"grid.x={(1 << 31) - 1}"])
+    with pytest.raises(InputError, match="2147483647 blocks along an axis at most"):
+        parse_launch([f"grid.x={blocks}"])
+    with pytest.raises(InputError, match="2147483647 at most"):
+        read_launch(write(tmp_path, {"reference": {"grid": [blocks]}, "generated": {"grid": [1]}}))
+
+
 def test_a_file_holds_both_sides(tmp_path: Path) -> None:
     args = [{"ptr": "a"}, {"ptr": None}, {"i32": 5}, {"f32": 0.5}, {"f32": "inf"}, {"i1": True}, None]
     path = write(

@@ -231,3 +231,9 @@ def test_text_of_every_op_holds_its_name() -> None:
     for text in LINES + BLOCKS:
         for op in module_of(text).entries[0].inner():
             assert op.short in op.text
+
+
+def test_a_symbol_is_shown_without_what_a_terminal_would_act_on() -> None:
+    module = parse_text('entry @"k\\1B[31mred\\0A" () {\n  return\n}\n')
+    (entry,) = module.entries
+    assert entry.symbol == "k\\1B[31mred\\0A"

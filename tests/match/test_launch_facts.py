@@ -311,3 +311,16 @@ def test_a_fact_that_was_given_is_no_condition_on_the_host() -> None:
         result = compared(COPY, COPY, CompareOptions(launch=parse_launch(facts)))
         assert sum("512" in line for line in result.obligations) == left
         assert sum(facts[0] in line for line in result.assumptions) == 1
+
+
+@pytest.mark.parametrize("lanes", [0, 1, 2, 63])
+def test_a_launch_that_fills_its_tiles_hides_no_mask_that_is_off_by_a_few_lanes(lanes: int) -> None:
+    """At 512 elements all lanes are in range; at other sizes one mask lets more lanes in."""
+    moved = COPY.replace(
+        "%in = cmpi less_than %o, %nv, signed",
+        f"%few = constant <i32: {lanes}> : tile<128xi32>\n%more = addi %nv, %few : tile<128xi32>\n"
+        "%in = cmpi less_than %o, %more, signed",
+    )
+    options = CompareOptions(launch=Launch(side(4), side(4), "l"))
+    told = [each for each in found(COPY, moved, options) if each.rule.startswith("mask/")]
+    assert bool(told) == (lanes > 0)

@@ -73,6 +73,54 @@ def test_of_a_sum_the_whole_must_fit_and_not_its_parts() -> None:
     assert told(wide, narrow) == ["n*m + 5 fits i32"]
 
 
+def test_another_use_of_the_reference_does_not_make_it_wrap_alike() -> None:
+    """It widens the product in i64, and stores under a condition on the one in i32."""
+    both = (
+        "%c = cmpi less_than %k, %i5, signed : tile<i32> -> tile<i1>\n"
+        "%w = select %c, %v, %v : tile<i1>, tile<f32>"
+    )
+    wide = at(f"%k = muli %n, %m : tile<i32>\n{both}\n%o = muli %n8, %m8 : tile<i64>", "%o", "i64")
+    narrow = at(f"%k = muli %n, %m : tile<i32>\n{both}", "%k", "i32")
+    assert told(wide.replace("%q, %v token", "%q, %w token"), narrow.replace("%q, %v token", "%q, %w token"))
+
+
+def assumed(reference: str, generated: str) -> list[str]:
+    assert_equal(reference, generated)
+    return [line for line in compared(reference, generated).assumptions if "before it is compared" in line]
+
+
+def bounded(body: str, predicate: str) -> str:
+    return under(
+        f"{POSITIVE}\n{body}\n%c = cmpi greater_than %j, %i0, {predicate} : tile<i32> -> tile<i1>", "%c"
+    )
+
+
+POSITIVE = (
+    "%i0 = constant <i32: 0> : tile<i32>\n%a = assume bounded<0, ?>, %n : tile<i32>\n"
+    "%b = assume bounded<0, ?>, %m : tile<i32>"
+)
+PRODUCT = "%j = muli %a, %b : tile<i32>"
+
+
+@pytest.mark.parametrize(
+    ("reference", "generated"),
+    [
+        (bounded(PRODUCT, "signed"), bounded(PRODUCT, "unsigned")),
+        (
+            bounded("%j = addi %a, %i0 : tile<i32>", "signed"),
+            bounded("%j = muli %a, %i5 : tile<i32>", "signed"),
+        ),
+    ],
+)
+def test_a_number_that_may_wrap_and_is_compared_otherwise_is_taken_not_to(
+    reference: str, generated: str
+) -> None:
+    assert "generated: index arithmetic in i32 does not wrap before it is compared" in assumed(
+        reference, generated
+    )
+    assert assumed(generated, generated) == []
+
+
 def test_what_is_known_to_fit_asks_for_nothing() -> None:
     wide = at(
         "%b = exti %x signed : tile<i32> -> tile<i64>\n%k = assume bounded<0, 9>, %m8 : tile<i64>\n"

@@ -75,6 +75,7 @@ CASES = [
     Case("conversion/extra", "ftof", "kept in f32", "rounded to f16", "EXTRA"),
     Case("conversion/missing", "ftof", "rounded to tf32", "kept in f32", "MISSING"),
     Case("conversion/rounding", "ftof", "nearest_even", "zero"),
+    Case("conversion/saturation", "ftoi", "saturating", "no saturating"),
     Case("conversion/type", "ftof", "f16", "bf16"),
     Case("conversion/type", "bitcast", "ftoi signed", "bitcast i32"),
     Case("dead-code/dead-load", "load_ptr_tko", "", "load of 64xf32", "EXTRA"),

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from tileir_diff.cli import completion
 from tileir_diff.cli.guard import internal
-from tileir_diff.cli.output import PATH, STDIN, complain, emit
+from tileir_diff.cli.output import PATH, STDIN, Seconds, complain, emit
 from tileir_diff.errors import InputError
 from tileir_diff.ingest.text import read_text
 
@@ -85,7 +85,7 @@ def comparison_options(command: F) -> F:
             "--seed", type=click.IntRange(0), default=0, show_default=True, help="With --exec: of the inputs."
         ),
         click.option(
-            "--budget", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True,
+            "--budget", type=Seconds(min_open=True), default=60.0, show_default=True,
             metavar="SECONDS", help="With --exec: the most that running one pair of entries takes."
         ),
         click.option(

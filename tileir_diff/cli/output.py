@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -11,6 +13,21 @@ from tileir_diff.errors import InputError
 
 PATH = click.Path(allow_dash=True, readable=False)
 """Shells complete file names for it; what is wrong with a file is said when it is read."""
+
+
+class Seconds(click.FloatRange):
+    """A duration; a shell's `nan` and `inf` are none."""
+
+    def __init__(self, *, min_open: bool = False) -> None:
+        super().__init__(0, min_open=min_open)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds", param, ctx)
+        return seconds
+
+
 STDIN = "<stdin>"
 """Name of standard input in reports, as in messages about it."""
 

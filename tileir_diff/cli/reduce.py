@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tileir_diff.cli.guard import guarded
-from tileir_diff.cli.output import PATH, emit
+from tileir_diff.cli.output import PATH, Seconds, emit
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 @click.option("--opt-level", type=click.IntRange(0, 3), default=3, show_default=True, help="For --crash.")
 @click.option("-o", "--output", type=PATH, metavar="FILE", help="The kernel; default FILE.reduced.mlir.")
 @click.option("--report", type=PATH, metavar="FILE", help="The report; default FILE.reduced.md.")
-@click.option("--seconds", type=click.FloatRange(0), help="Stop after so long, with what there is.")
-@click.option("--timeout", type=click.FloatRange(0), default=60, show_default=True, help="Seconds a command.")
+@click.option("--seconds", type=Seconds(), help="Stop after so long, with what there is.")
+@click.option("--timeout", type=Seconds(), default=60, show_default=True, help="Seconds a command.")
 @click.pass_context
 def reduce(ctx: click.Context, file: str, **options: Any) -> None:
     """Shrink a kernel while a failure stays, and write a report of it.

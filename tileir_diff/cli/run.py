@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tileir_diff.cli.guard import guarded
-from tileir_diff.cli.output import PATH, emit
+from tileir_diff.cli.output import PATH, Seconds, emit
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SHOW_AFTER = 2.0
 @click.option("--trace", metavar="LINE[,LINE...]", help="Show the values of these lines of the dump.")
 @click.option("--trace-block", metavar="X[,Y[,Z]]", default="0", show_default=True, help="In this block.")
 @click.option("--memory", type=click.IntRange(1), default=64, show_default=True, help="MiB for values.")
-@click.option("--seconds", type=click.FloatRange(0), help="Stop after so long.")
+@click.option("--seconds", type=Seconds(), help="Stop after so long.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.pass_context
 def run(ctx: click.Context, dump: str, format_: str, **options: Any) -> None:

@@ -177,6 +177,12 @@ class TileOp(Operation):
         return data
 
     @property
+    def symbol(self) -> str:
+        """The symbol as reports name it: without `@`, and what is not printable as MLIR escapes it."""
+        name = str(self.get("sym_name")).removeprefix("@")
+        return "".join(char if char.isprintable() else f"\\{ord(char):02X}" for char in name)
+
+    @property
     def span(self) -> Span:
         """Where the op's head stands in the dump; line 0 for an op that was not read from one."""
         return self.dump.text.span(self.start, self.end) if self.dump else Span(0, 0, 0, 0)

@@ -60,7 +60,10 @@ def _array(name: str, pointee: str, text: str, index: int) -> Any:
         return None
     made = MADE.fullmatch(text)
     if made is not None and not os.path.exists(text):
-        return _made(pointee, made[1], [int(each) for each in made[2].split("x")], index)
+        try:
+            return _made(pointee, made[1], [int(each) for each in made[2].split("x")], index)
+        except (RuntimeError, MemoryError):  # torch has no type of its own for this
+            raise InputError(f"no memory for {text}", f"--arg {name}") from None
     path, at, offset = text.rpartition("@")
     if at and offset.isdecimal() and not os.path.exists(text):
         return Shifted(read_array(path, name), int(offset))

@@ -113,7 +113,7 @@ class _Launch:
         self.count = grid[0] * grid[1] * grid[2]
         self.liveness = liveness or Liveness(entry)
         self.noise: Noise | None = None
-        self.name = str(entry.get("sym_name"))
+        self.name = entry.symbol
         self.memory = Memory(Log(self.name, grid))
         self.memory.alone = self.count == 1
         self.tracing: frozenset[int] = frozenset()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def choose_entry(module: ModuleOp, entry: str | None, path: str) -> TileOp:
     """The kernel that is meant. Raises InputError."""
-    entries = {str(each.get("sym_name")).removeprefix("@"): each for each in module.entries}
+    entries = {each.symbol: each for each in module.entries}
     if entry is None and len(entries) == 1:
         return next(iter(entries.values()))
     name = "" if entry is None else entry.removeprefix("@")

@@ -260,7 +260,7 @@ class Kernel:
 
     def __init__(self, entry: TileOp, side: int, terms: Terms, arguments: tuple[Term, ...]) -> None:
         self.entry = entry
-        self.name = str(entry.get("sym_name"))
+        self.name = entry.symbol
         self.side = side
         self.terms = terms
         self.arguments = arguments

@@ -114,7 +114,7 @@ class EntryFacts:
 
     def __init__(self, entry: TileOp, kernel: Kernel | None = None) -> None:
         self.entry = entry
-        self.name = str(entry.get("sym_name")).removeprefix("@")
+        self.name = entry.symbol
         self.failure = ""
         if kernel is not None:
             self.kernel = kernel

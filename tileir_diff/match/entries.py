@@ -113,7 +113,7 @@ def _by_content(
 
 
 def symbol(entry: TileOp | None) -> str | None:
-    return None if entry is None else str(entry.get("sym_name"))
+    return None if entry is None else entry.symbol
 
 
 def similarity(ref: TileOp, gen: TileOp) -> float:

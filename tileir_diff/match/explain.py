@@ -128,7 +128,7 @@ def explain(
         for size, tile in attempt.sizes.items()
     )
     result.obligations.extend(obligations)
-    result.obligations.extend(narrower(blame))
+    result.obligations.extend(narrower(blame, attempt))
     _add_remarks(attempt, result)
     result.matched = Matched(
         reference.entry,

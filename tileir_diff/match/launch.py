@@ -66,6 +66,10 @@ class Launch(NamedTuple):
     """What the user wrote, for the report."""
 
 
+LARGEST_GRID = (1 << 31) - 1
+"""Blocks along an axis: their numbers are i32."""
+
+
 class ArgumentMap(NamedTuple):
     """Generated argument -> reference argument; None: it has no counterpart.
 
@@ -150,6 +154,8 @@ def _set(side: SideLaunch, name: str, value: int | float, option: str) -> SideLa
         return side._replace(named={**side.named, name: value})
     if not isinstance(value, int) or value < 1:
         raise InputError(f"'{option}': a grid size is a positive integer", "--launch")
+    if value > LARGEST_GRID:
+        raise InputError(f"'{option}': a grid has {LARGEST_GRID} blocks along an axis at most", "--launch")
     grid = list(side.grid)
     grid[AXES.index(axis)] = value
     return side._replace(grid=(grid[0], grid[1], grid[2]))
@@ -198,6 +204,8 @@ def _grid(data: object, side: str, path: str) -> Grid:
     for size in sizes:
         if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
             raise InputError(f"'{side}.grid' must hold positive integers", path)
+        if size is not None and size > LARGEST_GRID:
+            raise InputError(f"'{side}.grid' has {size} blocks along an axis; {LARGEST_GRID} at most", path)
     checked = [*cast("list[int | None]", sizes), 1, 1][:3] if sizes else [None, None, None]
     return (checked[0], checked[1], checked[2])
 

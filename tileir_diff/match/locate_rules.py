@@ -50,7 +50,7 @@ ATTRIBUTE_RULES = {
     "signed_lhs": "mma/signedness",
     "signed_rhs": "mma/signedness",
     "overflow": "integer-mode/overflow",
-    "saturating": "conversion/rounding",
+    "saturating": "conversion/saturation",
     "fast_acc": "mma/fast-acc",
     "identities": "reduction/identity",
     "reverse": "scan/direction",

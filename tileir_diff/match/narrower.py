@@ -1,92 +1,146 @@
-"""Index arithmetic that the generated side does in fewer bits than the reference.
+"""Index arithmetic that one side does in other steps, or in fewer bits, than the other.
 
-The comparison takes index arithmetic of 32 bits and more not to wrap. Where both sides compute a number in
-the same width they wrap alike; where only the generated side's is narrow, that the number fits is the host's
-to guarantee.
+The comparison takes index arithmetic of 32 bits and more not to wrap. Where both sides do the same with a
+number, it wraps alike. Where only the generated side's is narrow, that the number fits is the host's to
+guarantee; where what may have wrapped is compared or divided otherwise, that it has not is taken for granted.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph.integers import fits
+from tileir_diff.graph.integers import fits, index_like
 from tileir_diff.graph.values import is_used
 from tileir_diff.match.obligations import obligation
 from tileir_diff.match.overflow import OVERFLOW_OPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.blame import Blame
+    from tileir_diff.match.search import Attempt
 
 WIDE = 64
+READ = {
+    "absi": "read as a number", "cmpi": "compared", "divi": "divided", "itof": "read as a number",
+    "maxi": "compared", "mini": "compared", "remi": "divided", "shri": "divided",
+}  # fmt: skip
+"""Ops whose result is another where an operand has wrapped, and what they do with it."""
+FLAGS = ("predicate", "signed", "rounding", "rounding_mode")
 
 
-def narrower(blame: Blame) -> list[str]:
-    """What must fit the generated side's narrow integers, in words."""
-    wide, narrow = _computed(blame.reference)
+def narrower(blame: Blame, attempt: Attempt) -> list[str]:
+    """What must fit the generated side's narrow integers, in words; notes what is taken for granted."""
+    numbers = _Numbers(blame, attempt)
+    _note_what_is_read(blame, numbers)
     found: dict[TileOp, tuple[Term, int]] = {}
     for op in blame.generated.ops:
-        value = _narrow_result(op)
-        if value is None:
-            continue
-        term, bits = blame.generated_term(value), _bits(value)
+        bits = _bits(op.results[0]) if op.short in OVERFLOW_OPS else WIDE
+        term = numbers.generated(op.results[0]) if 1 < bits < WIDE else None
         if term is None or fits(blame.terms, term, bits) or not is_used(op):
             continue
-        if any(_matters(other) for other in narrow.get(term, ())):
-            continue  # that wraps alike
-        if term in wide or any(_widens(use.operation) for use in value.uses):
+        alike = numbers.narrow.get(term, [])
+        if _widened(op.results[0]):
+            if not any(_widened(value) for value in alike):
+                found[op] = term, bits
+        elif term in numbers.wide and not alike:
             found[op] = term, bits
     lines: dict[str, None] = {}
     for op, (term, bits) in found.items():
         # a sum that fits is right whatever its parts do
-        if not any(user in found for user in _users(op)):
+        if not any(user in found for user in _users(op.results[0])):
             lines[obligation(blame.terms, term, f"{blame.show(term)} fits i{bits}")] = None
     return list(lines)
 
 
-def _narrow_result(op: TileOp) -> Any:
-    if op.short not in OVERFLOW_OPS or not 1 < _bits(op.results[0]) < WIDE:
-        return None
-    return op.results[0]
+class _Numbers:
+    """The integers of both sides, over the same symbols."""
+
+    def __init__(self, blame: Blame, attempt: Attempt) -> None:
+        self.blame = blame
+        terms = self.terms = blame.terms
+        self.iterations: dict[Term, Term] = {}
+        for pair in (*attempt.match.loads, *attempt.match.pairs):
+            for ref, gen in zip(pair.reference.effect.loops, pair.generated.effect.loops, strict=False):
+                self.iterations.setdefault(gen.iteration, terms.atom(ref.iteration))
+        self.wide: set[Term] = set()
+        """The reference's, of 64 bits."""
+        self.narrow: dict[Term, list[Any]] = {}
+        """The reference's, of fewer bits, with the values that are used."""
+        for value, term in blame.reference.values.items():
+            if not isinstance(term, int):
+                continue
+            if _bits(value) >= WIDE:
+                self.wide.add(term)
+            elif not hasattr(value.owner, "results") or is_used(value.owner):  # pyright: ignore[reportArgumentType]
+                self.narrow.setdefault(term, []).append(value)
+        known = [terms.symbols[term] for term in (*self.wide, *self.narrow)]
+        self.symbols = frozenset[int]().union(*known)
+
+    def generated(self, value: Any) -> Term | None:
+        """A value of the generated side, as the reference would have it; None where that is not known."""
+        term = self.blame.generated_term(value)
+        if term is None:
+            return None
+        renamed = self.terms.subst(term, self.iterations) if self.iterations else term
+        unknown = self.terms.symbols[renamed] - self.symbols
+        return None if any(self.terms.kind[x] in ("iter", "carry") for x in unknown) else renamed
+
+    def reference(self, value: Any) -> Term | None:
+        term = self.blame.reference.values.get(value)
+        return term if isinstance(term, int) else None
 
 
-def _matters(owner: Any) -> bool:
-    """Whether an op's result, or a block's argument, has a use."""
-    return not hasattr(owner, "results") or is_used(owner)
+def _note_what_is_read(blame: Blame, numbers: _Numbers) -> None:
+    """Numbers that may have wrapped and that only one side compares, or divides, as it does."""
+    sides = (blame.reference, numbers.reference), (blame.generated, numbers.generated)
+    read = [_read(blame, kernel, number) for kernel, number in sides]
+    for (kernel, _), own, other in zip(sides, read, reversed(read), strict=True):
+        for key in own:
+            if key not in other:
+                kernel.assume(own[key])
 
 
-def _users(op: TileOp) -> Iterator[Any]:
-    """The ops that read the result, also in another shape."""
-    work: list[Any] = [op]
+def _read(blame: Blame, kernel: Kernel, number: Any) -> Mapping[object, str]:
+    terms = blame.terms
+    found: dict[object, str] = {}
+    for op in kernel.ops:
+        if op.short not in READ or not 1 < (bits := _bits(op.operands[0])) < WIDE:
+            continue
+        operands = tuple(number(value) for value in op.operands)
+        known = [term for term in operands if term is not None]
+        if len(known) < len(operands) or not is_used(op):
+            continue
+        if any(
+            not fits(terms, term, bits) and index_like(terms, term) and _is_sum(terms, term) for term in known
+        ):
+            key = op.short, bits, operands, tuple(str(op.get(flag)) for flag in FLAGS)
+            found[key] = f"index arithmetic in i{bits} does not wrap before it is {READ[op.short]}"
+    return found
+
+
+def _is_sum(terms: Any, term: Term) -> bool:
+    """Whether anything is computed: what a parameter holds has not wrapped."""
+    return terms.single(term) is None
+
+
+def _widened(value: Any) -> bool:
+    """Whether what wraps is another number afterwards."""
+    return any(getattr(user, "short", "") in ("exti", "offset") for user in _users(value))
+
+
+def _users(value: Any) -> Iterator[Any]:
+    """The ops that read a value, also in another shape."""
+    work: list[Any] = [value]
     while work:
-        for use in work.pop().results[0].uses:
+        for use in work.pop().uses:
             yield use.operation
             if getattr(use.operation, "short", "") in ("reshape", "broadcast"):
-                work.append(use.operation)
-
-
-def _widens(op: Any) -> bool:
-    """Whether what wraps before the op is another number after it."""
-    return op.short in ("exti", "offset")
+                work.append(use.operation.results[0])
 
 
 def _bits(value: Any) -> int:
     return getattr(getattr(value.type, "element", None), "bits", 0)
-
-
-def _computed(kernel: Kernel) -> tuple[set[Term], dict[Term, list[Any]]]:
-    """The numbers of 64 bits; and those of fewer, with the ops or blocks that they come from."""
-    wide: set[Term] = set()
-    narrow: dict[Term, list[Any]] = {}
-    for value, term in kernel.values.items():
-        if not isinstance(term, int):
-            continue
-        if _bits(value) >= WIDE:
-            wide.add(term)
-        else:
-            narrow.setdefault(term, []).append(value.owner)
-    return wide, narrow

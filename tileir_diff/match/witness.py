@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tileir_diff.graph.terms import Term, Terms
 
 TRIES = 60
+EXACT = 12
+"""How many of the tries are also moved to where a comparison changes."""
+MOST_BOUNDS = 8
 TYPICAL = (1, 2, 3, 5, 8, 17, 33, 100, 127, 129, 255, 1000, 1023, 4097)
 """Sizes that fill no tile, that fill one, that go just past one."""
 
@@ -19,11 +22,47 @@ def differ(terms: Terms, left: Term, right: Term) -> dict[Term, int] | None:
     if left == right:
         return None
     symbols = sorted(terms.symbols[left] | terms.symbols[right])
-    for values in _assignments(terms, symbols):
-        a, b = evaluate(terms, left, values), evaluate(terms, right, values)
-        if a is not None and b is not None and a != b:
-            return values
+    bounds = _bounds(terms, (left, right))
+    for attempt, typical in enumerate(_assignments(terms, symbols)):
+        for values in (typical, *(_at_bounds(terms, bounds, typical) if attempt < EXACT else ())):
+            a, b = evaluate(terms, left, values), evaluate(terms, right, values)
+            if a is not None and b is not None and a != b:
+                return values
     return None
+
+
+def _bounds(terms: Terms, roots: Iterable[Term]) -> list[tuple[Term, Term, int]]:
+    """Numbers that are compared with zero, each with a symbol in it to solve for and the symbol's factor."""
+    found: list[tuple[Term, Term, int]] = []
+    work, seen = list(roots), set(roots)
+    while work and len(found) < MOST_BOUNDS:
+        node = work.pop()
+        new = [arg for arg in terms.args[node] if arg not in seen]
+        seen.update(new)
+        work += new
+        if terms.kind[node] not in ("le", "eq"):
+            continue
+        (inner,) = terms.args[node]
+        factors = terms.poly(inner)
+        for kind in ("arg", "lane"):  # a size first: it fits any block and lane
+            symbols = [
+                x for x in terms.symbols[inner] if terms.kind[x] == kind and factors.get((x,)) in (1, -1)
+            ]
+            found += [(inner, symbol, factors[(symbol,)]) for symbol in sorted(symbols)[:1]]
+    return found
+
+
+def _at_bounds(
+    terms: Terms, bounds: list[tuple[Term, Term, int]], values: dict[Term, int]
+) -> Iterator[dict[Term, int]]:
+    """The values with one changed, so that a number that is compared with zero is 0, 1 or -1."""
+    for inner, symbol, factor in bounds:
+        now = evaluate(terms, inner, values)
+        low, high = terms.range(symbol)
+        for wanted in (0, 1, -1) if now is not None else ():
+            value = values[symbol] + (wanted - (now or 0)) * factor
+            if (low is None or value >= low) and (high is None or value <= high):
+                yield {**values, symbol: value}
 
 
 def _assignments(terms: Terms, symbols: list[Term]) -> Iterator[dict[Term, int]]:

@@ -52,6 +52,12 @@ DETAILS: Mapping[str, Detail] = {
         fix="use {expected} rounding{at}",
         fixes={"cutile-rust": "use {expected} rounding{at}: `ftof(x, rounding::..)`"},
     ),
+    "saturation": Detail(
+        impact="edge",
+        message="the cast has {actual} behaviour; in the reference {expected}",
+        effect="what is out of the integer's range, or NaN, gives another number, or any",
+        fix="give the cast{at} the reference's behaviour: {expected}",
+    ),
     "type": Detail(
         impact="precision",
         message="converts to {actual}; the reference to {expected}",

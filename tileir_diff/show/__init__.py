@@ -85,7 +85,7 @@ def show_command(
             raise InputError("no kernel in it: nothing to show", source.path)
         summary = summarise(module, source.path, source.text, entry=entry, lint=lint)
         if not summary["kernels"]:
-            known = ", ".join(f"@{str(each.get('sym_name')).removeprefix('@')}" for each in module.entries)
+            known = ", ".join(f"@{each.symbol}" for each in module.entries)
             raise InputError(f"no entry '@{str(entry).removeprefix('@')}'; there are {known}", source.path)
     except InputError as error:
         print(error, file=sys.stderr)

@@ -91,7 +91,7 @@ def summarise_entry(entry: TileOp, *, lint: bool = True) -> Json:
 
 
 def symbol(entry: TileOp) -> str:
-    return str(entry.get("sym_name")).removeprefix("@")
+    return entry.symbol
 
 
 def front_end(module: ModuleOp, text: str) -> str:

@@ -68,7 +68,7 @@ def with_difference(
     impact = shown_impact(found)
     index = _explaining(differences, found)
     if index is None:
-        one, other = (Site(entry, str(entry.get("sym_name")).removeprefix("@")) for entry in entries)
+        one, other = (Site(entry, entry.symbol) for entry in entries)
         words = "nothing of the kind", str(found.mismatch)
         own = Difference("semantics/different", one, other, *words, impact=impact, note=text)
         return [*differences, own]

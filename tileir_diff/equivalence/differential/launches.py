@@ -95,7 +95,7 @@ def known_counts(sides: tuple[Side, Side], slots: Sequence[Sequence[Slot]], arra
 
 def _extents(entry: TileOp, values: Sequence[Slot]) -> dict[int, int]:
     """By pointer parameter with all sizes and strides: elements from the first to the last."""
-    if str(entry.get("sym_name")).removeprefix("@").startswith("_Z"):
+    if entry.symbol.startswith("_Z"):
         return {}  # tile C++ passes what the kernel's source does: numbers behind a pointer may be anything
     found: dict[int, int] = {}
     for base, rank in array_groups(entry).items():

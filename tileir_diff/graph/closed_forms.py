@@ -24,35 +24,34 @@ def bound_iteration(terms: Terms, iteration: Term, trip: Term | None) -> None:
 
 
 def close(ev: Evaluator, body: Body) -> None:
-    """Carried values that step by an invariant, or not at all, become functions of the iteration.
-
-    A ``loop`` whose exit is a bound on such a value gets a trip count, like a ``for``.
-    """
+    """Carried values that step by an invariant, or not at all, become functions of the iteration."""
     loop = body.loop
     for _ in range(ROUNDS):
         open_ = [carry for carry in loop.carries if carry.leaf not in loop.closed]
         inside = frozenset((loop.iteration, *(carry.leaf for carry in open_)))
-        forms = {carry.leaf: form for carry in open_ if (form := _form(ev, loop, carry, inside)) is not None}
-        if not forms:
+        forms = [(carry.leaf, form(ev, loop, carry, carry.next, inside)) for carry in open_]
+        known = {leaf: found for leaf, found in forms if found is not None}
+        if not known:
             break
-        loop.closed.update(forms)
-        body.substitute(forms)
-    if loop.trip is None and loop.exit is not None:
-        _count(ev.terms, body, loop.exit)
+        loop.closed.update(known)
+        body.substitute(known)
 
 
-def _form(ev: Evaluator, loop: Loop, carry: Carry, inside: frozenset[Term]) -> Term | None:
-    """A carried value as a function of the iteration; ``inside`` are the symbols that change with it."""
+def form(ev: Evaluator, loop: Loop, carry: Carry, onward: Term, inside: frozenset[Term]) -> Term | None:
+    """A carried value whose next one is ``onward``, as a function of the iteration.
+
+    ``inside``: the symbols that change with it.
+    """
     terms = ev.terms
     current: Term = ev.env[carry.value]
-    if carry.next in (current, carry.init):
+    if onward in (current, carry.init):
         return carry.init
     own = terms.single(current)
     if own is not None and terms.kind[own] == "at":
         own = terms.args[own][0]
     if sort_of(carry.value) != "int" or own != carry.leaf:
         return None
-    onward, bits = carry.next, None
+    bits = None
     wrapped = terms.single(onward)
     if wrapped is not None and terms.kind[wrapped] == "wrap":
         # adding modulo 2^bits again and again is multiplying modulo 2^bits
@@ -60,21 +59,26 @@ def _form(ev: Evaluator, loop: Loop, carry: Carry, inside: frozenset[Term]) -> T
     step = terms.sub(onward, current)
     if terms.symbols[step] & inside:
         return None
-    form = terms.add(carry.init, terms.mul(step, terms.atom(loop.iteration)))
-    return form if bits is None else terms.wrap(bits, form)
+    stepped = terms.add(carry.init, terms.mul(step, terms.atom(loop.iteration)))
+    return stepped if bits is None else terms.wrap(bits, stepped)
 
 
-def _count(terms: Terms, body: Body, exit_: Term) -> None:
-    """Give a ``loop`` its trip count, and read its body where it stays in the loop."""
-    loop = body.loop
-    trip = _trip(terms, loop, exit_)
-    if trip is None:
+def count(terms: Terms, body: Body) -> None:
+    """Give a ``loop`` that is left at a bound its trip count, like a ``for``.
+
+    Its body is read where it stays in the loop, which is not where it is left.
+    """
+    loop, exit_ = body.loop, body.loop.exit
+    trip = None if loop.trip is not None or exit_ is None else _trip(terms, loop, exit_)
+    if trip is None or exit_ is None:
         return
     stay = terms.negate(exit_)
     if not all(terms.implies(terms.conjuncts(effect.guard), stay) for effect in body.effects):
         return  # what stands above the exit happens once more
     loop.trip = trip
     bound_iteration(terms, loop.iteration, trip)
+    body.substitute({loop.iteration: terms.atom(loop.iteration)})  # what was built before the bound was known
+    loop.exit = exit_
     guards = terms.conjuncts(stay)
     for carry in loop.carries:
         carry.next = terms.under(carry.next, guards)

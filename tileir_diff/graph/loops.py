@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import Token
-from tileir_diff.graph import closed_forms, colours
+from tileir_diff.graph import closed_forms, colours, foresight
 from tileir_diff.graph.bits import unsigned
 from tileir_diff.graph.carries import Body, Exit, own_lanes, substitute_carries
 from tileir_diff.graph.growth import is_data
@@ -63,8 +63,12 @@ def for_(ev: Evaluator, op: TileOp) -> None:
 
 
 def loop_(ev: Evaluator, op: TileOp) -> None:
-    loop = _open(ev, op, ev.terms.zero, ev.terms.one, None)
     inits = [ev.env[value] for value in op.group("inits")]
+    passes = foresight.passes(ev, op, inits)
+    if passes is not None:
+        _set_all(ev, op, _left(ev, op.regions[0].block, inits, passes))
+        return
+    loop = _open(ev, op, ev.terms.zero, ev.terms.one, None)
     _run(ev, op, loop, op.regions[0].block.args, inits)
 
 
@@ -79,6 +83,18 @@ def _once(ev: Evaluator, block: Block, lower: Term, inits: list[Any]) -> tuple[A
     for arg, init in zip(block.args[1:], inits, strict=True):
         ev.env[arg] = init
     return ev.block(block)[1]
+
+
+def _left(ev: Evaluator, block: Block, inits: Sequence[Any], passes: int) -> tuple[Any, ...]:
+    """The results of a `loop` that is left in the last of so many passes, as straight-line code."""
+    live, values = ev.live, tuple(inits)
+    ev.exits.append([])
+    for _ in range(passes):
+        for arg, value in zip(block.args, values, strict=True):
+            ev.env[arg] = value
+        values = ev.block(block)[1]
+    ev.live = live
+    return ev.exits.pop()[-1].values
 
 
 def _over_grid(ev: Evaluator, lower: Term, step: Term) -> bool:
@@ -121,6 +137,8 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     if loop.trip is None:
         loop.exit = ev.terms.disjunction([exit_.guard for exit_ in breaks + returns])
     closed_forms.close(ev, body)
+    breaks, returns = ([_closed(ev, loop, exit_) for exit_ in ways] for ways in (breaks, returns))
+    closed_forms.count(ev.terms, body)
     closed_forms.over_tiles(ev, body)
     colours.finish(ev.terms, loop)
     for index, result in enumerate(op.results):
@@ -157,6 +175,7 @@ def _enter(ev: Evaluator, loop: Loop, args: Sequence[SSAValue], inits: list[Any]
                 ev.terms.set_range(leaf, signed_range(element_bits(arg)))
         else:
             ev.env[arg] = init
+    foresight.counters(ev, loop)
     return markers
 
 
@@ -261,10 +280,20 @@ def _after_last(ev: Evaluator, loop: Loop, form: Term) -> Term:
     return ev.terms.subst(form, {loop.iteration: ev.terms.maximum((ev.terms.zero, loop.trip))})
 
 
+def _closed(ev: Evaluator, loop: Loop, exit_: Exit) -> Exit:
+    """A way out as a function of the iteration: of any, as it is taken in one that does not go on."""
+    memo: dict[Term, Term] = {}
+
+    def change(value: Any) -> Any:
+        known = isinstance(value, int)
+        return substitute_carries(ev.terms, value, loop.closed, memo) if known else value
+
+    return exit_._replace(guard=change(exit_.guard), values=tuple(map(change, exit_.values)))
+
+
 def _exit_value(ev: Evaluator, loop: Loop, value: Term, index: int, result: SSAValue | None) -> Term:
     """A value that leaves a ``loop`` by ``break``, seen from outside; without a ``result`` a predicate."""
     terms = ev.terms
-    value = substitute_carries(terms, value, loop.closed, {})
     carried = {carry.leaf for carry in loop.carries}
     if not terms.symbols[value] & (carried | {loop.iteration}):
         return value

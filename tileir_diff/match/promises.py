@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import gcd, lcm
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.attributes import Bounded
-from tileir_diff.graph.values import defining_op, ops_within
+from tileir_diff.graph.arrays import UNKNOWN_ARRAY
+from tileir_diff.graph.values import defining_op, is_used, ops_within
 from tileir_diff.match.canonical import outward
 from tileir_diff.match.model import Difference
+from tileir_diff.match.multiples import Multiples, element_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel, Promise
-    from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.graph.terms import Term
 
 LAUNCHER_LIMIT = 16
 """cuTile Rust's launcher states the largest power of two up to this that divides a value at the launch."""
@@ -27,49 +29,6 @@ DATA = frozenset({"f", "iop", "ite", "mem", "wrap"})
 """Kinds of values that come from memory, or that the bits of some make: no index of a launch."""
 
 Make = Callable[..., Difference]
-
-
-class Facts:
-    """Divisors of terms, from one side's promises and from constants. Pointers count in bytes."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.terms = kernel.terms
-        self.divisor: dict[Term, int] = {}
-        for promise in kernel.promises:
-            assumption = promise.assumption
-            if (
-                type(assumption).__name__ == "DivBy"
-                and assumption.every in (None, 1)
-                and isinstance(promise.term, int)
-            ):
-                leaf = self.terms.single(promise.term)
-                key = promise.term if leaf is None else leaf
-                self.divisor[key] = max(self.divisor.get(key, 1), assumption.divisor)
-
-    def of(self, term: Term, scale: int = 1, pointer: Term | None = None) -> int:
-        """The largest known divisor of ``term``, 0: any; an offset counts ``scale`` bytes an element."""
-        terms = self.terms
-        known = self.divisor.get(term, 1)
-        total = 0
-        for mono, coef in terms.poly(term).items():
-            if mono == (pointer,):
-                total = gcd(total, self.divisor.get(mono[0], 1))
-                continue
-            factor = abs(coef) * scale
-            for atom in mono:
-                factor *= self.divisor.get(atom, 1)
-            total = gcd(total, factor)
-        return total if total == 0 or total % known == 0 else max(known, total)
-
-
-def element_bytes(value: Any) -> int | None:
-    """Bytes of the pointee when the value is a pointer tile."""
-    from tileir_diff.dialect.types import Ptr
-
-    element = getattr(value.type, "element", None)
-    if not isinstance(element, Ptr):
-        return None
-    return max(1, element.pointee.bits // 8)
 
 
 def compare_promises(
@@ -92,7 +51,7 @@ def compare_promises(
     for kernel in (reference, generated):
         for promise in kernel.promises:
             _settle(kernel, promise)
-    ref_facts, gen_facts = Facts(reference), Facts(generated)
+    ref_facts, gen_facts = Multiples(reference, generated), Multiples(generated, reference)
     seen: set[tuple[Any, ...]] = set()
     for promise in generated.promises:
         if id(promise.op) in settled:
@@ -136,7 +95,7 @@ def _stronger(
     reference: Kernel,
     generated: Kernel,
     promise: Promise,
-    facts: Facts,
+    facts: Multiples,
     make: Make,
     obligations: dict[str, None],
     specialised: bool,
@@ -172,7 +131,7 @@ def _stronger_division(
     reference: Kernel,
     generated: Kernel,
     promise: Promise,
-    facts: Facts,
+    facts: Multiples,
     make: Make,
     obligations: dict[str, None],
     specialised: bool,
@@ -221,16 +180,13 @@ def _stronger_division(
         for other in reference.promises:
             if other.term == promise.term and other.assumption == assumption:
                 return []
-    base = _pointer_atom(terms, term) if size is not None else None
-    known = facts.of(term, size or 1, base)
+    known = facts.of(term, size or 1)
     if size is not None:
         known = max(known, size)  # a pointer is aligned to its element
     if known == 0 or known % divisor == 0:
         return []
-    if base is not None and not any(
-        effect.base is not None and effect.base == terms.atom(base) for effect in generated.effects
-    ):
-        return []  # nothing is read or written through it
+    if size is not None and not _accessed(generated, promise, facts.pointer(term)):
+        return []
     counterpart = _counterpart(reference, promise)
     natural = counterpart is None and known == (size or 1)  # the alignment of an element is nobody's promise
     stated = "no such promise" if natural else f"div_by<{known}>"
@@ -369,11 +325,14 @@ def _lucky_bound(reference: Kernel, promise: Promise, constant: int, make: Make)
     ]
 
 
-def _pointer_atom(terms: Terms, term: Term) -> Term | None:
-    for mono, coef in terms.poly(term).items():
-        if coef == 1 and len(mono) == 1 and terms.kind[mono[0]] in ("arg", "mem", "symbol", "ite", "f"):
-            return mono[0]
-    return None
+def _accessed(kernel: Kernel, promise: Promise, pointer: Term | None) -> bool:
+    """Whether anything may be read or written through a pointer that is promised about."""
+    terms = kernel.terms
+    if pointer is None or terms.kind[pointer] != "arg":
+        return is_used(promise.op)
+    array = terms.atom(pointer)
+    arrays = frozenset[int]().union(*(effect.arrays for effect in kernel.effects))
+    return array in arrays or (UNKNOWN_ARRAY in arrays and is_used(promise.op))
 
 
 def _name(promise: Promise) -> str:
@@ -505,7 +464,7 @@ def _weaker(
     generated: Kernel,
     reference: Kernel,
     promise: Promise,
-    facts: Facts,
+    facts: Multiples,
     make: Make,
     show: Callable[[Term], str],
 ) -> list[Difference]:
@@ -540,8 +499,7 @@ def _weaker(
         return []
     value = promise.op.one("value")
     size = element_bytes(value)
-    base = _pointer_atom(terms, promise.term) if size is not None else None
-    known = facts.of(promise.term, size or 1, base)
+    known = facts.of(promise.term, size or 1)
     if known == 0 or known % assumption.divisor == 0:
         return []
     rule = "divisibility/weaker" if known > 1 else "divisibility/missing"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.dump.fixtures import python_likes
 from tests.match.fixtures import ROOT
 from tileir_diff.cli.app import app
-from tileir_diff.dump.like import BYTES, parse_like, row_major
+from tileir_diff.dump.like import BYTES, parse_like, parse_likes, row_major
+from tileir_diff.dump.model import Dumped
+from tileir_diff.dump.python import Wanted, dump_kernels
 from tileir_diff.errors import InputError
 
 KERNELS = sorted(path.parent.name for path in (ROOT / "kernels").glob("*/kernel.toml"))
@@ -35,36 +36,22 @@ def dump(kernel: str, *like: str, options: tuple[str, ...] = ()) -> Result:
     return CliRunner().invoke(app, ["dump", "py", kernel, *words, *options])
 
 
-def arguments(name: str) -> tuple[str, list[str]]:
-    """The entry of a fixture kernel, and its arguments as `--like` takes them."""
-    data = tomllib.loads((ROOT / "kernels" / name / "kernel.toml").read_text())
-    source = (ROOT / "kernels" / name / "kernel.py").read_text()
-    entry = data["python"]["entry"]
-    signature = source.partition(f"def {entry}(")[2].partition("):")[0]
-    names = [part.partition(":")[0].strip() for part in signature.split(",") if part.strip()]
-    like: list[str] = []
-    for parameter, given_as in zip(names, data["python"]["args"], strict=True):
-        like.append(f"{parameter}={_spec(data['arrays'], given_as)}")
-    return entry, like
+def test_the_bytes_of_the_fixtures() -> None:
+    wanted: list[Wanted] = []
+    for name in KERNELS:
+        entry, like = python_likes(name)
+        wanted.append(Wanted(f"kernels/{name}/kernel.py:{entry}", parse_likes(like)))
+    for name, made in zip(KERNELS, dump_kernels(wanted), strict=True):
+        assert isinstance(made, Dumped), f"{name}: {made}"
+        assert made.bytecode == (ROOT / "kernels" / name / "py.tirbc").read_bytes(), name
+        assert made.text == (ROOT / "kernels" / name / "py.g.mlir").read_text(), name
 
 
-def _spec(arrays: dict[str, Any], given_as: str | dict[str, Any]) -> str:
-    if isinstance(given_as, str):
-        array = arrays[given_as]
-        strides = array.get("strides")
-        shown = f"({','.join(map(str, strides))})" if strides else ""
-        return f"{array['dtype']}[{','.join(map(str, array['shape']))}]{shown}:{array.get('align', 16)}"
-    ((kind, value),) = given_as.items()
-    return str(value) if kind == "constant" else kind
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_the_bytes_of_a_fixture(name: str, tmp_path: Path) -> None:
-    entry, like = arguments(name)
-    result = dump(f"kernels/{name}/kernel.py:{entry}", *like, options=("-o", str(tmp_path)))
+def test_three_files_are_written(tmp_path: Path) -> None:
+    result = dump(SOFTMAX, *LIKE, options=("-o", str(tmp_path)))
     assert result.exit_code == 0, result.output
-    assert (tmp_path / f"{entry}.tirbc").read_bytes() == (ROOT / "kernels" / name / "py.tirbc").read_bytes()
-    assert (tmp_path / f"{entry}.mlir").read_text() == (ROOT / "kernels" / name / "py.g.mlir").read_text()
+    assert (tmp_path / "softmax.tirbc").read_bytes() == (ROOT / "kernels/softmax/py.tirbc").read_bytes()
+    assert (tmp_path / "softmax.mlir").read_text() == (ROOT / "kernels/softmax/py.g.mlir").read_text()
 
 
 def test_what_was_specialised_is_written_beside(tmp_path: Path) -> None:
@@ -108,6 +95,24 @@ def test_what_the_compiler_refuses_is_told_at_its_line() -> None:
     assert first.startswith("kernels/softmax/kernel.py:9:12: error: ")
     assert "(63, 64) is not a power of two" in first
     assert quoted[len(caret) - 1 :].startswith("ct.load(x")
+
+
+def test_a_number_for_what_is_no_constant_is_passed_at_the_launch(tmp_path: Path) -> None:
+    text = "import cuda.tile as ct\n@ct.kernel\ndef k(x, n, N: ct.Constant[int]):\n"
+    (tmp_path / "k.py").write_text(f"{text}    ct.store(x, (n,), ct.full((N,), n, x.dtype))\n")
+    plain, typed = dump_kernels(
+        [
+            Wanted(f"{tmp_path}/k.py:k", parse_likes(["x=i32[64]", n, "N=16"]))
+            for n in ("n=5", "n=i32:7")
+        ]
+    )  # fmt: skip
+    assert isinstance(plain, Dumped)
+    assert isinstance(typed, Dumped)
+    assert plain.bytecode == typed.bytecode
+    assert "i32: 5" not in plain.text
+    assert plain.specialised["arguments"][1] == {"name": "n", "kind": "scalar", "dtype": "i32", "value": 5}
+    result = dump(f"{tmp_path}/k.py:k", "x=i32[64]", "n=4294967296", "N=16")
+    assert (result.exit_code, "n=4294967296 does not fit in 32 bits" in result.output) == (2, True)
 
 
 def test_without_the_front_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

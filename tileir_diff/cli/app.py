@@ -66,7 +66,7 @@ def app() -> None:
 
 
 def _register() -> None:
-    from tileir_diff.cli import assemble, classify, diff, doctor, dump, inspect, reduce, rules, run
+    from tileir_diff.cli import assemble, classify, diff, doctor, dump, inspect, port, reduce, rules, run
 
     for command in (
         diff.diff,
@@ -82,6 +82,7 @@ def _register() -> None:
         run.run,
         doctor.doctor,
         dump.dump,
+        port.port_check,
     ):
         app.add_command(command)
 

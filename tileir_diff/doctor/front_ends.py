@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tileir_diff.doctor.model import MISSING, NOTE, OK, WRONG, Check
-from tileir_diff.toolchain.find import SETTING, find_tool
+from tileir_diff.toolchain.find import SETTING, find_tool, toolkit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,15 +29,6 @@ def checks() -> Iterator[Check]:
     yield _cuda_tile()
     yield from _rust()
     yield from _cpp()
-
-
-def toolkit() -> Path | None:
-    """The folder of the CUDA toolkit: what CUDA_TOOLKIT_PATH names, else the one of the assembler found."""
-    named = os.environ.get("CUDA_TOOLKIT_PATH")
-    if named:
-        return Path(named)
-    tool = find_tool("tileiras") or find_tool("nvcc")
-    return None if tool is None else tool.parent.parent
 
 
 def _cuda_tile() -> Check:

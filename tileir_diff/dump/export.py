@@ -1,8 +1,9 @@
-"""Exports one cuTile Python kernel as bytecode. A process of its own runs this, with cuTile Python at hand.
+"""Exports kernels of cuTile Python as bytecode. A process of its own runs this, with cuTile Python at hand.
 
-Standard input: {"module", "kernel", "folder", "arguments", "arch", "bytecode_version", "output"}. Standard
-output: the symbol, the version of cuTile Python and what was promised of each argument, as JSON. It imports
-nothing of this package.
+Standard input: {"folder", "jobs": [..]}. A job has "arch", "bytecode_version", "output" (a path) and either
+"module", "kernel" and "arguments", or "module", "call" and "processors". Standard output: for each job
+{"made": [..]}, one for each kernel with its symbol, what was promised of its arguments and, of a call, the
+grid; or {"error": text}. It imports nothing of this package but the file beside it.
 """
 # pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
 
@@ -39,44 +40,76 @@ class RefusedError(Exception):
 
 
 def main() -> int:
-    job = json.load(sys.stdin)
-    try:
-        print(json.dumps(export(job)))
-    except RefusedError as error:
-        print(error, file=sys.stderr)
-        return 3
-    except Exception as error:  # of the kernel's module, or of cuTile Python
-        print(f"{type(error).__name__}:", str(error), file=sys.stderr)
-        return 3
+    request = json.load(sys.stdin)
+    sys.path.insert(0, request["folder"])
+    answers: list[dict[str, Any]] = []
+    for job in request["jobs"]:
+        try:
+            made = recorded(job) if "call" in job else [export(job)]
+            answers.append({"made": made, "version": version("cuda-tile")})
+        except RefusedError as error:
+            answers.append({"error": str(error)})
+        except Exception as error:  # of the kernel's module, or of cuTile Python
+            answers.append({"error": f"{type(error).__name__}: {error}"})
+    print(json.dumps(answers))
     return 0
 
 
 def export(job: dict[str, Any]) -> dict[str, Any]:
-    kernel = find(job["module"], job["kernel"], job["folder"])
+    """One kernel for arguments that are described."""
+    kernel = find(job["module"], job["kernel"])
     given = {argument["name"]: argument for argument in job["arguments"]}
     names = list(inspect.signature(kernel._pyfunc).parameters)
     lacking = [name for name in names if name not in given]
     unknown = [name for name in given if name not in names]
-    if lacking or unknown:
-        wrong = f"no --like for {', '.join(lacking)}" if lacking else f"no parameter is called {unknown[0]}"
-        raise RefusedError(f"{wrong}; {job['kernel']} takes {', '.join(names)}")
-    ordered = [given[name] for name in names]
+    if unknown and not job["spare"]:
+        raise RefusedError(f"no parameter is called {unknown[0]}; {job['kernel']} takes {', '.join(names)}")
+    if lacking:
+        raise RefusedError(f"no --like for {', '.join(lacking)}; {job['kernel']} takes {', '.join(names)}")
+    annotations = kernel._annotated_function.parameter_annotations
+    ordered = [as_launched(given[name], each) for name, each in zip(names, annotations, strict=True)]
     promised = [promises(argument) for argument in ordered]
     folded = any(1 in argument["shape"] for argument in ordered)
     convention = CallingConvention.cutile_python_v2() if folded else CallingConvention.cutile_python_v1()
     parameters = [constraint(each, facts) for each, facts in zip(ordered, promised, strict=True)]
     signature = KernelSignature(parameters, convention).with_mangled_symbol(job["kernel"])
+    write(kernel, signature, job, job["output"])
+    specialised = [{**each, **facts} for each, facts in zip(ordered, promised, strict=True)]
+    return {"entry": signature.symbol, "kernel": job["kernel"], "arguments": specialised}
+
+
+def recorded(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """The kernels that a host function launches."""
+    path = Path(__file__).with_name("record.py")
+    module = types.ModuleType("_tileir_record")
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), vars(module))
+    found = module.record(lambda: load(job["module"]), job["call"], job["arch"], job["processors"])
+    made: list[dict[str, Any]] = []
+    for index, launch in enumerate(found.launches):
+        write(launch["kernel"], launch["signature"], job, f"{job['output']}.{index}")
+        made.append(
+            {
+                "entry": launch["signature"].symbol,
+                "module": launch["kernel"]._pyfunc.__module__,
+                "kernel": launch["kernel"]._pyfunc.__name__,
+                "grid": launch["grid"],
+                "processors": found.processors,
+                "first_of_search": found.first_chosen,
+                "arguments": launch["arguments"],
+            }
+        )
+    return made
+
+
+def write(kernel: Any, signature: Any, job: dict[str, Any], output: str) -> None:
     export_kernel(
-        kernel, [signature], job["output"], gpu_code=job["arch"], output_format="tileir_bytecode",
+        kernel, [signature], output, gpu_code=job["arch"], output_format="tileir_bytecode",
         bytecode_version=job["bytecode_version"],
     )  # fmt: skip
-    specialised = [{**each, **facts} for each, facts in zip(ordered, promised, strict=True)]
-    return {"version": version("cuda-tile"), "entry": signature.symbol, "arguments": specialised}
 
 
-def find(module: str, name: str, folder: str) -> Any:
-    """The kernel object; `module` is a file or the name of an importable module."""
-    sys.path.insert(0, folder)
+def load(module: str) -> Any:
+    """The module: a file, or the name of an importable one."""
     if module.endswith(".py"):
         if not Path(module).is_file():
             raise RefusedError(f"{module}: no such file")
@@ -84,13 +117,34 @@ def find(module: str, name: str, folder: str) -> Any:
         loaded.__file__ = module  # as it was written: source locations name it
         sys.modules[loaded.__name__] = loaded
         exec(compile(Path(module).read_text("utf-8"), module, "exec"), vars(loaded))
-    else:
-        loaded = importlib.import_module(module)
+        return loaded
+    return importlib.import_module(module)
+
+
+def find(module: str, name: str) -> Any:
+    """The kernel object of a module."""
+    loaded = load(module)
     kernel = getattr(loaded, name, None)
     kernels = sorted(key for key, value in vars(loaded).items() if isinstance(value, ct.kernel))
     if not isinstance(kernel, ct.kernel):
         raise RefusedError(f"{module} has no kernel {name}; it has {', '.join(kernels) or 'none'}")
     return kernel
+
+
+def as_launched(argument: dict[str, Any], annotation: Any) -> dict[str, Any]:
+    """A number for a parameter that is not annotated as a constant is passed when the kernel is launched."""
+    value = argument["value"]
+    if argument["kind"] != "constant" or getattr(annotation, "constant", True):
+        return argument
+    if not isinstance(value, (bool, int, float)):
+        raise RefusedError(f"{argument['name']} is not annotated as a constant, and takes no {value!r}")
+    wide = getattr(annotation, "scalar", None) is not None
+    dtype = (
+        "bool" if isinstance(value, bool) else "f32" if isinstance(value, float) else "i64" if wide else "i32"
+    )
+    if dtype == "i32" and not -WIDE <= value < WIDE:
+        raise RefusedError(f"{argument['name']}={value} does not fit in 32 bits")
+    return {**argument, "kind": "scalar", "dtype": dtype}
 
 
 def promises(argument: dict[str, Any]) -> dict[str, Any]:

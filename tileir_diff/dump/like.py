@@ -1,12 +1,15 @@
-"""How the arguments of a kernel are written: `x=f16[2048,4096]:16`, `eps=f32`, `ROWS=64`."""
+"""How the arguments of a kernel are written: `x=f16[2048,4096]:16`, `y=x`, `n=x.shape0`, `ROWS=64`."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.errors import InputError
 from tileir_diff.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 BYTES: Final = {
     "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8,
@@ -16,13 +19,20 @@ BYTES: Final = {
 ALIGNED: Final = 16
 """The alignment of an array where none is given, in bytes: that of what allocators give."""
 ARRAY: Final = re.compile(r"(\w+)\[([\d,\s]*)\](?:\(([\d,\s]*)\))?(?::(\d+))?")
+WORDS: Final = {"true": True, "True": True, "false": False, "False": False}
+SCALAR: Final = re.compile(r"(\w+):(.+)")
+LIST: Final = re.compile(r"\[\s*(-?\d+(?:\s*,\s*-?\d+)*)\s*\]")
+REFERENCE: Final = re.compile(r"(@?)([A-Za-z_]\w*)(?:\.(shape|stride)(\d+))?")
+"""Another argument (`x`: one like it, `@x`: it itself), or an extent or a stride of one."""
 FORM: Final = "write NAME=f16[2048,4096]:16 (strides in parentheses before the colon), NAME=f32 or NAME=64"
+Value = int | float | bool | str | tuple[int, ...] | None
 
 
 class Argument(NamedTuple):
     """One argument. `kind` is "array", "scalar" or "constant".
 
-    An array has a shape, strides in elements and an alignment in bytes; a constant has a value.
+    An array has a shape, strides in elements and an alignment in bytes; a constant has a value, and a scalar
+    may have one. `same` is the name of the argument that it is itself, under another name.
     """
 
     name: str
@@ -31,10 +41,21 @@ class Argument(NamedTuple):
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
     align: int = ALIGNED
-    value: int | float | bool | str | None = None
+    value: Value = None
+    same: str = ""
 
 
-def parse_like(text: str) -> Argument:
+def parse_likes(texts: Iterable[str], others: Iterable[Argument] = ()) -> list[Argument]:
+    """Reads all `--like` of a kernel; each may refer to those before it, and to others. Raises InputError."""
+    known = {each.name: each for each in others}
+    found: dict[str, Argument] = {}
+    for text in texts:
+        argument = parse_like(text, known)
+        known[argument.name] = found[argument.name] = argument
+    return list(found.values())
+
+
+def parse_like(text: str, known: dict[str, Argument] | None = None) -> Argument:
     """Reads one `--like`. Raises InputError for what is not of a form above."""
     name, equals, rest = text.partition("=")
     name, rest = name.strip(), rest.strip()
@@ -43,8 +64,18 @@ def parse_like(text: str) -> Argument:
     if rest in BYTES:
         return Argument(name, "scalar", rest)
     found = ARRAY.fullmatch(rest)
-    if found is None:
-        return Argument(name, "constant", value=_constant(rest, text))
+    if found is not None:
+        return _array(name, found, text)
+    scalar = SCALAR.fullmatch(rest)
+    if scalar is not None and scalar[1] in BYTES:
+        return Argument(name, "scalar", scalar[1], value=_value(scalar[2], text, known or {}))
+    meant = _referred(rest, known or {}, text)
+    if isinstance(meant, Argument):
+        return meant._replace(name=name, same=(meant.same or meant.name) if rest.startswith("@") else "")
+    return Argument(name, "constant", value=_constant(rest, text) if meant is None else meant)
+
+
+def _array(name: str, found: re.Match[str], text: str) -> Argument:
     dtype = found[1]
     if dtype not in BYTES:
         raise InputError(f"'{text}': no type is called {dtype}{did_you_mean(dtype, BYTES)}", "--like")
@@ -53,6 +84,34 @@ def parse_like(text: str) -> Argument:
     if not shape or len(strides) != len(shape):
         raise InputError(f"'{text}': {len(shape)} extents and {len(strides)} strides", "--like")
     return Argument(name, "array", dtype, shape, strides, int(found[4] or ALIGNED))
+
+
+def _referred(text: str, known: dict[str, Argument], whole: str) -> Argument | int | None:
+    """The argument that is named, or its extent or stride; None where the text names none."""
+    found = REFERENCE.fullmatch(text)
+    if found is None or text in WORDS:
+        return None
+    meant = known.get(found[2])
+    if meant is None:
+        if not found[1] and not found[3]:
+            return None
+        raise InputError(f"'{whole}': no argument before it is called {found[2]}", "--like")
+    if not found[3]:
+        return meant
+    numbers = meant.shape if found[3] == "shape" else meant.strides
+    if int(found[4]) >= len(numbers):
+        raise InputError(f"'{whole}': {found[2]} has {len(numbers)} dimensions", "--like")
+    return numbers[int(found[4])]
+
+
+def _value(text: str, whole: str, known: dict[str, Argument]) -> Value:
+    """The value of a scalar. Raises InputError for what is none."""
+    meant = _referred(text.strip(), known, whole)
+    value = meant.value if isinstance(meant, Argument) else meant
+    value = _constant(text.strip(), whole) if value is None else value
+    if isinstance(value, (str, tuple)):
+        raise InputError(f"'{whole}': {text.strip()} is no number", "--like")
+    return value
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -69,12 +128,14 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(",") if part.strip())
 
 
-def _constant(text: str, whole: str) -> int | float | bool | str:
-    words = {"true": True, "True": True, "false": False, "False": False}
-    if text in words:
-        return words[text]
+def _constant(text: str, whole: str) -> int | float | bool | str | tuple[int, ...]:
+    if text in WORDS:
+        return WORDS[text]
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
+    listed = LIST.fullmatch(text)
+    if listed is not None:
+        return _numbers(listed[1])
     for kind in (int, float):
         try:
             return kind(text)

@@ -6,8 +6,12 @@ import hashlib
 import json
 import os
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tileir_diff.toolchain.cache import cache_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FORMAT: Final = "tileir-diff-lowering/1"
 """Part of each key: what another version of this package kept is not looked at."""
@@ -15,9 +19,7 @@ FORMAT: Final = "tileir-diff-lowering/1"
 
 def user_cache() -> Path:
     """The folder for results: below XDG_CACHE_HOME, or ~/.cache."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(base) if os.path.isabs(base) else Path("~/.cache").expanduser()
-    return root / "tileir-diff" / "lowering"
+    return cache_folder("lowering")
 
 
 class Cache:

@@ -52,6 +52,15 @@ def find_toolchain(name: str = "tileirdisasm") -> Toolchain | None:
     return Toolchain(tool.parent, "package" if packaged else "path")
 
 
+def toolkit() -> Path | None:
+    """The folder of the CUDA toolkit: what CUDA_TOOLKIT_PATH names, else the one of the assembler found."""
+    named = os.environ.get("CUDA_TOOLKIT_PATH")
+    if named:
+        return Path(named)
+    tool = find_tool("tileiras") or find_tool("nvcc")
+    return None if tool is None else tool.parent.parent
+
+
 def _below(folder: Path, name: str) -> Path | None:
     for part in BIN_FOLDERS:
         candidate = folder / part / name

@@ -1,0 +1,198 @@
+"""Builds Rust with cargo: the environment that the crate `cutile` needs, and what cargo and rustc say."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+from tileir_diff.errors import InputError
+from tileir_diff.ingest.text import read_text
+from tileir_diff.toolchain.find import toolkit
+from tileir_diff.toolchain.run import environment
+
+SECONDS: Final = 3600.0
+"""The first build of a machine compiles more than a hundred crates."""
+OVERRIDES: Final = (
+    "CUTILE_JIT_DEBUG",
+    "CUTILE_JIT_OPT_LEVEL",
+    "CUTILE_JIT_SANITIZE",
+    "CUTILE_BYTECODE_VERSION",
+)
+"""Settings that would change what the front end writes."""
+
+
+class Crate(NamedTuple):
+    """A package with a library: the library's name, and the version of `cutile` it takes.
+
+    `root` is the workspace's folder: rustc names files from there.
+    """
+
+    folder: Path
+    root: Path
+    library: str
+    cutile: str
+
+
+class Built(NamedTuple):
+    """What cargo built: libraries by name, and folders in which more are looked for."""
+
+    libraries: dict[str, Path]
+    search: tuple[str, ...]
+
+
+def cargo_environment() -> dict[str, str]:
+    """The environment for cargo. Always the same, for another one builds the bindings of CUDA anew.
+
+    What the user has set of CUDA_TOOLKIT_PATH, LIBCLANG_PATH and BINDGEN_EXTRA_CLANG_ARGS stays.
+    """
+    env = {name: value for name, value in environment().items() if name not in OVERRIDES}
+    cuda = toolkit()
+    if cuda is None:
+        return env
+    env.setdefault("CUDA_TOOLKIT_PATH", str(cuda))
+    clang = cuda.parent.parent / "clang" / "native"
+    if clang.is_dir():
+        env.setdefault("LIBCLANG_PATH", str(clang))
+        if "BINDGEN_EXTRA_CLANG_ARGS" not in env and (headers := _compiler_headers()):
+            env["BINDGEN_EXTRA_CLANG_ARGS"] = f"-I{headers}"  # that libclang brings no stddef.h
+    return env
+
+
+@cache
+def _compiler_headers() -> str:
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        return ""
+    call = [compiler, "-print-file-name=include"]
+    return subprocess.run(call, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def read_crate(folder: str) -> Crate:
+    """What cargo says of the package in a folder.
+
+    Raises InputError for no cargo, no package, no library that can be linked, and no dependency on `cutile`.
+    """
+    manifest = Path(folder, "Cargo.toml")
+    if not manifest.is_file():
+        raise InputError("no Cargo.toml in it: give the folder of a crate, or a file with kernels", folder)
+    said = _cargo(["metadata", "--format-version", "1"], folder, folder)
+    if said.returncode != 0:
+        raise _failure(said.stderr, str(manifest))
+    data = json.loads(said.stdout)
+    packages: list[dict[str, Any]] = data["packages"]
+    own = [each for each in packages if Path(each["manifest_path"]) == manifest.resolve()]
+    if not own:
+        members = [Path(each["manifest_path"]).parent.name for each in packages if each["source"] is None]
+        raise InputError(f"a workspace and no package; its members are {', '.join(members)}", folder)
+    [package] = own
+    libraries = [target for target in package["targets"] if {"lib", "rlib"} & set(target["kind"])]
+    if not libraries:
+        raise InputError('no library that can be linked: give [lib] the crate-type ["rlib"]', str(manifest))
+    cutile = _cutile(data, package["id"], str(manifest))
+    return Crate(manifest.resolve().parent, Path(data["workspace_root"]), libraries[0]["name"], cutile)
+
+
+def _cutile(data: dict[str, Any], package: str, manifest: str) -> str:
+    """The version of the crate `cutile` that a package depends on."""
+    versions = {each["id"]: each["version"] for each in data["packages"] if each["name"] == "cutile"}
+    for node in data["resolve"]["nodes"]:
+        if node["id"] == package:
+            for dependency in node["dependencies"]:
+                if dependency in versions:
+                    return versions[dependency]
+    raise InputError("it does not depend on cutile: it has no kernels", manifest)
+
+
+def build(crate: Crate, target: Path | None = None) -> Built:
+    """Builds the library of a crate, in its own target folder if no other is given.
+
+    Raises InputError with the first error of rustc at its line, or with what else cargo says.
+    """
+    call = ["build", "--lib", "--message-format", "json"]
+    more = {} if target is None else {"CARGO_TARGET_DIR": str(target)}
+    said = _cargo(call, str(crate.folder), str(crate.folder), more)
+    libraries: dict[str, Path] = {}
+    search: list[str] = []
+    for line in said.stdout.splitlines():
+        message = cast("dict[str, Any]", json.loads(line)) if line.startswith("{") else {}
+        match message.get("reason"):
+            case "compiler-message" if message["message"]["level"] == "error":
+                raise _refusal(message["message"], crate.root)
+            case "compiler-artifact":
+                for file in message["filenames"]:
+                    if file.endswith(".rlib"):
+                        libraries[message["target"]["name"].replace("-", "_")] = Path(file)
+            case "build-script-executed":
+                search += message["linked_paths"]
+            case _:
+                pass
+    if said.returncode != 0 or crate.library not in libraries:
+        raise _failure(said.stderr, str(crate.folder))
+    dependencies = f"dependency={libraries['cutile'].parent}"
+    return Built(libraries, (dependencies, *dict.fromkeys(search)))
+
+
+def link(source: Path, output: Path, externs: dict[str, Path], search: tuple[str, ...], folder: Path) -> None:
+    """Compiles a program against libraries that cargo built. Raises InputError where that fails."""
+    rustc = os.environ.get("RUSTC", "rustc")
+    call = [rustc, "--edition", "2021", "--crate-name", "export", str(source), "-o", str(output)]
+    for name, path in externs.items():
+        call += ["--extern", f"{name}={path}"]
+    for place in search:
+        call += ["-L", place]
+    said = _run(call, str(folder), str(folder), cargo_environment())
+    if said.returncode != 0:
+        raise _failure(said.stderr, str(folder))
+
+
+def _cargo(
+    arguments: list[str], folder: str, path: str, more: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs cargo. Raises InputError where there is none, and where it does not end."""
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        raise InputError("no cargo on PATH: install Rust with rustup; see `tileir-diff doctor`", "dump rs")
+    return _run([cargo, *arguments], folder, path, cargo_environment() | (more or {}))
+
+
+def _run(call: list[str], folder: str, path: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            call, cwd=folder, capture_output=True, text=True, errors="replace", timeout=SECONDS, env=env,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{Path(call[0]).name} did not finish in {SECONDS:.0f} s", path) from None
+    except OSError as error:
+        raise InputError(f"{call[0]} cannot be run: {error.strerror}", path) from None
+
+
+def _refusal(message: dict[str, Any], root: Path) -> InputError:
+    """An error of rustc, at its line."""
+    spans = [span for span in message["spans"] if span["is_primary"]]
+    if not spans:
+        return InputError(message["message"], str(root))
+    span = spans[0]
+    while span["expansion"] and not (root / span["file_name"]).is_file():  # inside a macro of another crate
+        span = span["expansion"]["span"]
+    file = os.path.relpath(root / str(span["file_name"]))
+    lines = read_text(file).split("\n") if os.path.isfile(file) else []
+    line: int = span["line_start"]
+    quoted = lines[line - 1] if 0 < line <= len(lines) else None
+    label = f": {span['label']}" if span["label"] else ""
+    return InputError(f"{message['message']}{label}", file, line, span["column_start"], quoted)
+
+
+def _failure(said: str, path: str) -> InputError:
+    """What cargo says: its first error and the reasons below it."""
+    lines = [line.rstrip() for line in said.splitlines() if line.strip()]
+    starts = [index for index, line in enumerate(lines) if line.startswith("error")]
+    told = lines[starts[0] :] if starts else lines[-1:] or ["cargo failed, and said nothing"]
+    text = told[0].removeprefix("error: ")
+    causes = [line.strip() for line in told[1:] if line.strip() and not line.strip().startswith("Caused by")]
+    return InputError("; ".join([text, *causes[:2]]), path)

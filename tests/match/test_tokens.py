@@ -460,3 +460,45 @@ def test_a_token_that_no_argument_of_the_loop_stands_for() -> None:
     )
     assert not lost(loop, loop)
     assert lost(loop, loop.replace("%l#1", "%t"))
+
+
+def stores(*bodies: str) -> str:
+    """Loops after each other; a body is the offset and the value of each of its stores."""
+    lines: list[str] = []
+    token = "%t"
+    for number, body in enumerate(bodies):
+        head = (
+            f"%f{number} = for %i in (%c0 to %n, step %c1) : tile<i32> iter_values(%c = {token}) -> (token)"
+        )
+        lines.append(f"{head} {{")
+        last = "%c"
+        for place, store in enumerate(body.split(", ")):
+            offset, value = store.split(": ")
+            name = f"{number}_{place}"
+            kinds = "tile<ptr<i32>>, tile<i32>"
+            lines += [
+                f"%a{name} = addi %i, %c{offset} : tile<i32>",
+                f"%p{name} = offset %o, %a{name} : {kinds} -> tile<ptr<i32>>",
+                f"%s{name} = store_ptr_tko weak %p{name}, %{value} token={last} : {kinds} -> token",
+            ]
+            last = f"%s{name}"
+        lines.append(f"continue {last} : token\n}}")
+        token = f"%f{number}"
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ("0: n", "1: m", True),  # the second loop overwrites what the first stores one iteration later
+        ("1: n", "0: m", False),  # the first loop is always ahead
+        ("0: n", "0: m", False),
+    ],
+)
+def test_loops_after_each_other_are_one_loop_only_where_no_iteration_is_overtaken(
+    first: str, second: str, *, told: bool
+) -> None:
+    assert bool(lost(stores(first, second), stores(f"{first}, {second}"))) == told
+    assert lost(stores(first, second), stores(first, second)) == []
+    fused = stores(f"{first}, {second}")
+    assert lost(fused, fused) == []

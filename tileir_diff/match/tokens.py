@@ -240,10 +240,29 @@ class _Orders:
             and not (a.base == b.base and _disjoint(self.kernels[0], a, b))
         ):
             return True
+        if self._fused((a, b), (c, d)):
+            return True
         return len(a.loops) == len(c.loops) and any(
             self._lost_between(outer, inner, (a, b), (c, d))
             for outer, inner in zip(a.loops, c.loops, strict=True)
         )
+
+    def _fused(self, pair: tuple[Effect, Effect], generated: tuple[Effect, Effect]) -> bool:
+        """Whether a loop that comes after another is one with it: an iteration of the second is then earlier
+        than later ones of the first."""
+        a, b = pair
+        depth = next((k for k, (x, y) in enumerate(zip(a.loops, b.loops, strict=False)) if x is not y), None)
+        earlier, later = generated
+        if depth is None or a.order > b.order or min(len(earlier.loops), len(later.loops)) <= depth:
+            return False
+        loop = earlier.loops[depth]
+        if later.loops[depth] is not loop or not self.reference.now(a.order, b.order):
+            return False
+        kernel = self.kernels[1]
+        apart = keep_apart(kernel, later, earlier, loop) if earlier.base == later.base else None
+        if apart == "assumed":
+            kernel.assume(f"line {loop.op.span.line}: the iterations of the loop access different elements")
+        return apart is None
 
     def _lost_between(
         self, loop: Loop, partner: Loop, pair: tuple[Effect, Effect], generated: tuple[Effect, Effect]

@@ -87,7 +87,7 @@ def step(program: Program, pick: Pick) -> None:
     names = list(program.integers)
     a, b = (names[pick(0, len(names) - 1)] for _ in range(2))
     x, y = program.integers[a], program.integers[b]
-    kind = pick(0, 17)
+    kind = pick(0, 18)
     if kind <= 2:
         op, apply = LINEAR[kind]
         program.put(f"{op} {a}, {b} : {V}", [apply(p, q) for p, q in zip(x, y, strict=True)])
@@ -117,7 +117,7 @@ def step(program: Program, pick: Pick) -> None:
     elif kind == 9:
         op, apply = BITWISE[pick(0, 2)]
         if pick(0, 1):
-            mask = (0, 1, 3, 7, 31, -1, 6)[pick(0, 6)]
+            mask = (0, 1, 3, 7, 31, -1, 6, 5, 24, -8)[pick(0, 9)]
             b, y = program.constant(mask), [mask] * LANES
         program.put(f"{op} {a}, {b} : {V}", [apply(p, q) for p, q in zip(x, y, strict=True)])
     elif kind == 10:
@@ -147,6 +147,14 @@ def step(program: Program, pick: Pick) -> None:
         lanes = [-f if sign else f for f in program.flags[flag]]
         program.put(f"exti {flag} {'signed' if sign else 'unsigned'} : {B} -> {V}", lanes)
     elif kind == 16:
+        amount, sign = pick(14, 31), ("signed", "unsigned")[pick(0, 1)]
+        by = program.constant(amount)
+        there = program.line(f"shli {a}, {by} : {V}")
+        lanes = [
+            signed(p << amount) >> amount if sign == "signed" else unsigned(p << amount) >> amount for p in x
+        ]
+        program.put(f"shri {there}, {by} {sign} : {V}", lanes)
+    elif kind == 17:
         square = program.line(f"reshape {a} : {V} -> tile<2x4xi32>")
         turned = program.line(f"permute {square} [1, 0] : tile<2x4xi32> -> tile<4x2xi32>")
         lanes = [x[4 * row + column] for column in range(4) for row in range(2)]
@@ -258,6 +266,8 @@ def number(terms: Terms, term: Term, leaves: dict[Term, int]) -> int:
             case "wrap":
                 half = 1 << (terms.attr[node][0] - 1)
                 return (values[0] + half) % (2 * half) - half
+            case "zext":
+                return values[0] % (1 << terms.attr[node][0])
             case _:
                 raise AssertionError(f"no meaning given to {kind}")
 

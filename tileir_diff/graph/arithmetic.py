@@ -93,6 +93,10 @@ class Arithmetic(Ranges):
             inner_value = self.value(inner_den)
             if inner_value is not None and inner_value > 0:
                 return self.floordiv(inner_num, self.const(inner_value * d))
+        if inner is not None and self.kind[inner] == "zext" and d & (d - 1) == 0 and not self.exact:
+            # the lower bits of a number, without the lowest ones
+            number = self.floordiv(self.args[inner][0], self.const(d))
+            return self.low_bits(self.attr[inner][0] - d.bit_length() + 1, number)
         # a constant that cannot carry: div(g*x + c, d) with 0 <= c < g, g | d is div(x, d / g)
         const = rest.get((), 0)
         g = gcd(d, *(coef for mono, coef in rest.items() if mono != ()))
@@ -196,7 +200,48 @@ class Arithmetic(Ranges):
             return total
         return self.atom(self._node("wrap", (bits,), (total,)))
 
+    def low_bits(self, bits: int, term: Term) -> Term:
+        """``term`` modulo 2^bits, as a number that is not negative."""
+        modulus = 1 << bits
+        half = modulus >> 1
+        value = self.value(term)
+        if value is not None:
+            return self.const(value % modulus)
+        if self._within(term, 0, modulus):
+            return term
+        if self.exact and not self.nonneg(term):
+            return self.atom(self._node("zext", (bits,), (term,)))
+        total = self.sum(
+            (self.product(self._unwrapped(bits, atom) for atom in mono), coef)
+            for mono, coef in self.items(term)
+        )
+        total = self._poly({mono: half - (half - coef) % modulus for mono, coef in self.items(total)})
+        shared = gcd(modulus, *(coef for _, coef in self.items(total)))
+        if shared > 1:
+            rest = self.floordiv(total, self.const(shared))
+            return self.scale(self.low_bits(bits - shared.bit_length() + 1, rest), shared)
+        if self._within(total, 0, modulus):
+            return total
+        if self._within(total, -half, half) and not self.nonneg(total):
+            return self.atom(self._node("zext", (bits,), (total,)))
+        return self.mod(total, self.const(modulus))
+
+    def _within(self, term: Term, least: int, end: int) -> bool:
+        low, high = self.range(term)
+        return low is not None and low >= least and high is not None and high < end
+
     def _unwrapped(self, bits: int, atom: Term) -> Term:
-        if self.kind[atom] in ("wrap", "zext") and self.attr[atom][0] >= bits:
-            return self.args[atom][0]
+        """What is the same modulo 2^bits, without what keeps a number in so many bits or more."""
+        kind, args = self.kind[atom], self.args[atom]
+        if kind in ("wrap", "zext") and self.attr[atom][0] >= bits:
+            return args[0]
+        if kind == "div":
+            inner, power = self.single(args[0]), self.value(args[1]) or 0
+            if (
+                inner is not None
+                and self.kind[inner] in ("wrap", "zext")
+                and power & (power - 1) == 0 < power
+            ):
+                left = self.attr[inner][0] - power.bit_length() + 1
+                return self.floordiv(self.args[inner][0], args[1]) if left >= bits else atom
         return atom

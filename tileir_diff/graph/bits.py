@@ -12,6 +12,7 @@ from tileir_diff.graph.integers import (
     say_what_is_divided,
     sides,
     taken_to_fit,
+    wrapped,
 )
 from tileir_diff.graph.values import element_bits, is_bool, operand
 
@@ -41,7 +42,45 @@ def bitwise(ev: Evaluator, op: TileOp) -> None:
         if folded is not None:
             ev.set(op, folded)
             return
-    ev.set(op, opaque(ev, op, sorted((lhs, rhs))))
+    if not _disjoint(terms, lhs, rhs):
+        ev.set(op, opaque(ev, op, sorted((lhs, rhs))))
+    elif op.short == "andi":
+        ev.set(op, terms.zero)
+    else:
+        ev.set(op, in_width(ev, terms.add(lhs, rhs), element_bits(op.results[0])))
+
+
+def _disjoint(terms: Terms, lhs: Term, rhs: Term) -> bool:
+    """Whether no bit is set in both: all bits of one are below the lowest one of the other."""
+    for low, high in ((lhs, rhs), (rhs, lhs)):
+        least, most = terms.range(low)
+        if least is not None and least >= 0 and most is not None and most < 1 << _zeros(terms, high):
+            return True
+    return False
+
+
+def _zeros(terms: Terms, term: Term, depth: int = 8) -> int:
+    """How many of the lowest bits are known to be 0."""
+    if depth == 0:
+        return 0
+    return min(
+        (
+            (coef & -coef).bit_length() - 1 + sum(_zeros_of_atom(terms, atom, depth) for atom in mono)
+            for mono, coef in terms.items(term)
+        ),
+        default=64,
+    )
+
+
+def _zeros_of_atom(terms: Terms, atom: Term, depth: int) -> int:
+    match terms.kind[atom]:
+        case "ite" | "min" | "max" as kind:
+            parts = terms.args[atom][kind == "ite" :]
+        case "wrap" | "zext":
+            parts = terms.args[atom]
+        case _:
+            return 0
+    return min(_zeros(terms, part, depth - 1) for part in parts)
 
 
 def _connect(terms: Terms, short: str, lhs: Term, rhs: Term) -> Term:
@@ -64,10 +103,16 @@ def _with_constant(terms: Terms, short: str, term: Term, constant: int) -> Term 
         return terms.zero if short == "andi" else term
     if constant == -1:
         return {"andi": term, "ori": terms.const(-1), "xori": terms.sub(terms.const(-1), term)}[short]
-    low_bits = constant > 0 and constant & (constant + 1) == 0
-    if short == "andi" and low_bits and terms.nonneg(term):
-        return terms.mod(term, terms.const(constant + 1))
-    return None
+    if short != "andi":
+        return None
+    lowest = (constant & -constant).bit_length() - 1
+    ones = constant >> lowest
+    if ones & (ones + 1):
+        return None  # the ones are not all in one row
+    kept = terms.floordiv(term, terms.const(1 << lowest))
+    if ones > 0:
+        kept = terms.low_bits(ones.bit_length(), kept)
+    return terms.scale(kept, 1 << lowest)
 
 
 def as_flag(terms: Terms, term: Term) -> Term | None:
@@ -92,17 +137,46 @@ def shift(ev: Evaluator, op: TileOp) -> None:
     lhs, rhs = sides(ev, op)
     bits = element_bits(op.results[0])
     amount = terms.value(rhs)
-    if amount is not None and 0 <= amount < bits:
-        factor = terms.const(1 << amount)
-        if op.short == "shli":
-            if None not in terms.range(lhs) and amount <= SMALL_SHIFT:
-                ev.set(op, in_width(ev, terms.mul(lhs, factor), bits, op.get("overflow")))
-                return
-        elif read_as_signed(terms, op, lhs):
-            say_what_is_divided(ev, op, lhs)
-            ev.set(op, terms.floordiv(lhs, factor))
-            return
-    ev.set(op, opaque(ev, op, (lhs, rhs)))
+    if amount is None or not 0 <= amount < bits:
+        ev.set(op, opaque(ev, op, (lhs, rhs)))
+    elif op.short == "shli":
+        ev.set(op, _to_the_left(ev, op, lhs, amount))
+    elif read_as_signed(terms, op, lhs):
+        say_what_is_divided(ev, op, lhs)
+        ev.set(op, _to_the_right(terms, lhs, amount))
+    elif terms.exact:
+        ev.set(op, opaque(ev, op, (lhs, rhs)))
+    else:
+        ev.set(op, terms.low_bits(bits - amount, _to_the_right(terms, lhs, amount)) if amount else lhs)
+
+
+def _to_the_left(ev: Evaluator, op: TileOp, term: Term, amount: int) -> Term:
+    terms = ev.terms
+    bits = element_bits(op.results[0])
+    product = terms.scale(term, 1 << amount)
+    if amount > SMALL_SHIFT:
+        return wrapped(terms, product, bits)
+    if None in terms.range(term):
+        return opaque(ev, op, sides(ev, op))
+    return in_width(ev, product, bits, op.get("overflow"))
+
+
+def _to_the_right(terms: Terms, term: Term, amount: int) -> Term:
+    """``floor(term / 2^amount)``: of a number with no other bits its sign, of a product that wrapped what is
+    left of it."""
+    power = 1 << amount
+    atom = terms.single(term)
+    if atom is not None and terms.kind[atom] == "wrap" and not terms.exact:
+        (inner,) = terms.args[atom]
+        width = terms.attr[atom][0]
+        shared = min(amount, _zeros(terms, inner), width - 1)
+        if shared:
+            left = terms.wrap(width - shared, terms.floordiv(inner, terms.const(1 << shared)))
+            return _to_the_right(terms, left, amount - shared)
+    low, high = terms.range(term)
+    if amount and low is not None and -power <= low < 0 and high is not None and 0 <= high < power:
+        return terms.scale(terms.b2i(terms.le0(terms.add(term, terms.one))), -1)
+    return terms.floordiv(term, terms.const(power))
 
 
 def exti(ev: Evaluator, op: TileOp) -> None:
@@ -115,26 +189,11 @@ def exti(ev: Evaluator, op: TileOp) -> None:
         ev.set(op, terms.scale(terms.b2i(term), -1 if signed else 1))
         return
     if not signed and not terms.nonneg(term):
-        ev.set(op, unsigned(terms, term, bits))
+        ev.set(op, terms.low_bits(bits, term))
         return
     if not terms.exact and not fits(terms, term, bits):
         ev.kernel.assume(f"index arithmetic in i{bits} does not wrap before it is widened")
     ev.set(op, term)
-
-
-def unsigned(terms: Terms, term: Term, bits: int) -> Term:
-    """The pattern of a signed number as an unsigned one."""
-    value = terms.value(term)
-    if value is not None:
-        return terms.const(value & ((1 << bits) - 1))
-    if terms.nonneg(term):
-        return term
-    atom = terms.single(term)
-    if atom is not None and terms.kind[atom] == "wrap" and terms.attr[atom] == (bits,):
-        low, high = terms.range(terms.args[atom][0])
-        if low is not None and low >= 0 and high is not None and high < 1 << bits:
-            return terms.args[atom][0]
-    return terms.atom(terms.node("zext", (bits,), (term,)))
 
 
 def trunci(ev: Evaluator, op: TileOp) -> None:

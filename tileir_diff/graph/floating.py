@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.graph.integers import sides
+from tileir_diff.graph.integers import sides, unsigned
 from tileir_diff.graph.modifiers import modifiers
-from tileir_diff.graph.values import element_name, is_bool, is_integer, operand, sort_of
+from tileir_diff.graph.values import element_bits, element_name, is_bool, is_integer, operand, sort_of
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
@@ -54,8 +54,11 @@ def itof(ev: Evaluator, op: TileOp) -> None:
     terms = ev.terms
     term = ev.operand(op, "source")
     mods = modifiers(op)
+    signed = op.get("signed") == "signed"
     if is_bool(operand(op, "source")):
-        term = terms.scale(terms.b2i(term), -1 if op.get("signed") == "signed" else 1)
+        term = terms.scale(terms.b2i(term), -1 if signed else 1)
+    elif not signed:
+        term = unsigned(terms, term, element_bits(operand(op, "source")))
     if terms.nonneg(term):
         mods = tuple(item for item in mods if item[0] != "signed")
     ev.set(op, terms.float_op(("itof", element_name(op.results[0]), mods), (term,)))

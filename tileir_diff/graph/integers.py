@@ -150,6 +150,11 @@ def read_as_signed(terms: Terms, op: TileOp, *values: Term) -> bool:
     return op.get("signed") == "signed" or all(terms.nonneg(value) for value in values)
 
 
+def unsigned(terms: Terms, term: Term, bits: int) -> Term:
+    """A number of so many bits, read without its sign."""
+    return term if terms.nonneg(term) else terms.low_bits(bits, term)
+
+
 def opaque(ev: Evaluator, op: TileOp, args: Sequence[Term]) -> Term:
     """The op on these arguments without a meaning of its own, as an atom or a predicate."""
     if is_bool(op.results[0]):
@@ -167,7 +172,8 @@ def arithmetic(ev: Evaluator, op: TileOp) -> None:
     terms = ev.terms
     lhs, rhs = sides(ev, op)
     if is_bool(op.results[0]):
-        ev.set(op, terms.node("bool_op", (op.short,), (lhs, rhs)))
+        product = op.short == "muli"  # sums and differences are modulo 2
+        ev.set(op, terms.conjunction((lhs, rhs)) if product else terms.exclusive_or(lhs, rhs))
         return
     bits = element_bits(op.results[0])
     match op.short:
@@ -242,7 +248,8 @@ def divi(ev: Evaluator, op: TileOp) -> None:
     _take_as_positive(ev, op, den)
     rounding = op.get("rounding")
     if not read_as_signed(terms, op, num, den):
-        term = opaque(ev, op, (num, den))
+        parts = None if rounding == "positive_inf" else _without_sign(ev, op, num, den)
+        term = opaque(ev, op, (num, den)) if parts is None else parts[0]
     elif rounding == "negative_inf":
         term = terms.floordiv(num, den)
     elif rounding == "positive_inf":
@@ -261,7 +268,8 @@ def remi(ev: Evaluator, op: TileOp) -> None:
     say_what_is_divided(ev, op, num)
     _take_as_positive(ev, op, den)
     if not read_as_signed(terms, op, num, den):
-        ev.set(op, opaque(ev, op, (num, den)))
+        parts = _without_sign(ev, op, num, den)
+        ev.set(op, opaque(ev, op, (num, den)) if parts is None else parts[1])
         return
     remainder = terms.sub(num, terms.mul(den, terms.truncdiv(num, den)))
     if terms.nonneg(num) and terms.nonneg(den) and not terms.nonneg(remainder):
@@ -269,6 +277,21 @@ def remi(ev: Evaluator, op: TileOp) -> None:
             doubted = not (terms.nonneg(num) and terms.nonneg(den))
         terms.assume_range(remainder, 0, None, doubted=doubted)
     ev.set(op, remainder)
+
+
+def _without_sign(ev: Evaluator, op: TileOp, num: Term, den: Term) -> tuple[Term, Term] | None:
+    """Quotient and remainder of a number that is read without its sign, by a positive constant."""
+    terms = ev.terms
+    divisor = terms.value(den)
+    if terms.exact or divisor is None or divisor <= 0:
+        return None
+    bits = element_bits(op.results[0])
+    power = divisor.bit_length() - 1
+    if divisor == 1 << power:
+        quotient = terms.low_bits(bits - power, terms.floordiv(num, den)) if power else num
+        return quotient, terms.low_bits(power, num) if power else terms.zero
+    number = unsigned(terms, num, bits)
+    return terms.floordiv(number, den), terms.mod(number, den)
 
 
 def _take_as_positive(ev: Evaluator, op: TileOp, divisor: Term) -> None:

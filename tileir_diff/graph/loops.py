@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import Token
 from tileir_diff.graph import closed_forms, colours, foresight
-from tileir_diff.graph.bits import unsigned
 from tileir_diff.graph.carries import Body, Exit, own_lanes, substitute_carries
 from tileir_diff.graph.growth import is_data
+from tileir_diff.graph.integers import unsigned
 from tileir_diff.graph.kernel import Carry, Loop
 from tileir_diff.graph.orders import Merge, Way
 from tileir_diff.graph.values import (

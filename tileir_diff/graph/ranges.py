@@ -21,7 +21,10 @@ class Ranges(Store):
     divided  by side, the divisors that were taken as positive because each block divides by them
     doubted  the keys of facts that rest on such a divisor; and, by symbol, the bounds that it has without
     learnt   how often something became known that does not come with a symbol
+    exact    integers wrap as the types say: nothing is taken for granted, nor learnt from promises
     """
+
+    exact = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -210,7 +213,7 @@ class Ranges(Store):
         numerator = self.items(num)
         contained = all(terms.get(m, 0) * c > 0 and abs(terms[m]) >= abs(c * factor) for m, c in numerator)
         if not contained and not all(m == () or terms.get(m, 0) == c * factor for m, c in numerator):
-            return None
+            return self._take_digit(terms, mono, coef, atom)
         den_high = self.range(den)[1]
         if not self.nonneg(den):
             return None
@@ -218,6 +221,25 @@ class Ranges(Store):
             terms[m] = terms.get(m, 0) - c * factor
         del terms[mono]
         return (None if den_high is None else den_high - 1), factor
+
+    def _take_digit(
+        self, terms: dict[Mono, int], mono: Mono, coef: int, atom: Term
+    ) -> tuple[int, int] | None:
+        """Like ``_take_remainder``, of ``k * (num / d - c * (num / (c * d)))``, with constants."""
+        num, whole = self.args[atom][0], self.value(self.args[atom][1])
+        for other, factor in terms.items() if whole is not None else ():
+            if len(other) != 1 or self.kind[other[0]] != "div" or self.args[other[0]][0] != num:
+                continue
+            part = self.value(self.args[other[0]][1])
+            if not part or part < 0 or whole % part or whole == part:
+                continue
+            base = whole // part
+            if coef % base or not 0 < -coef // base <= factor:
+                continue
+            terms[other] = factor + coef // base
+            del terms[mono]
+            return base - 1, -coef // base
+        return None
 
     # ---- atoms -------------------------------------------------------------------------------------------
 

@@ -31,7 +31,6 @@ class Terms(Predicates):
     """The store. Every constructor returns the id of the term in normal form.
 
     disabled    equivalences of floats that are switched off
-    exact       integers wrap as the types say: nothing is taken for granted, nor learnt from promises
     evaluating  the side and op now being evaluated
     used        by side: the equivalences that were used, each with the first op
     """
@@ -352,5 +351,6 @@ _CONSTRUCTORS: dict[str, Callable[[Terms, Any, tuple[Term, ...]], Term]] = {
     "or": lambda terms, _, args: terms.disjunction(args),
     "tdiv": lambda terms, _, args: terms.truncdiv(args[0], args[1]),
     "wrap": lambda terms, attr, args: terms.wrap(attr[0], args[0]),
+    "zext": lambda terms, attr, args: terms.low_bits(attr[0], args[0]),
 }
 """How a node with a normal form is made again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -111,6 +112,51 @@ def test_formats_without_a_table_are_left_alone() -> None:
     terms = Terms()
     byte = floats.constant(terms, "f8E4M3FN", 0x38)
     assert terms.kind[terms.float_op(("ftof", ("f8E4M3FN", "f32"), ()), (byte,))] == "f"
+
+
+# ---- one op in a wider type ------------------------------------------------------------------------------
+
+
+def exactly(name: str, operands: list[Fraction]) -> Fraction | None:
+    """The result of an op to far more digits than any format has; None where there is none."""
+    if name == "sqrt":
+        with localcontext(prec=80):
+            a = operands[0]
+            return None if a < 0 else Fraction((Decimal(a.numerator) / Decimal(a.denominator)).sqrt())
+    if name == "divf" and operands[1] == 0:
+        return None
+    return apply(name, operands, None)
+
+
+@settings(quick, max_examples=2000)
+@given(
+    st.sampled_from(["f16", "bf16"]),
+    st.sampled_from(["addf", "subf", "mulf", "divf", "sqrt"]),
+    st.lists(st.integers(0, (1 << 16) - 1), min_size=2, max_size=2),
+)
+def test_one_op_in_f32_is_rounded_once(element: str, name: str, bits: list[int]) -> None:
+    numbers = [floats.decode(element, each) or 0.0 for each in bits][: 1 if name == "sqrt" else 2]
+    if not all(map(math.isfinite, numbers)):
+        return
+    exact = exactly(name, [Fraction(each) for each in numbers])
+    if exact is None:
+        return
+
+    def rounded(value: Fraction | None, into: str) -> Fraction | None:
+        try:
+            return None if value is None else nearest(value, into)
+        except OverflowError:
+            return None
+
+    assert rounded(rounded(exact, "f32"), element) == rounded(exact, element)
+
+
+def test_two_ops_in_f32_are_not() -> None:
+    """The sum of 2048, 1 and 2^-10 in f32 is no tie between two numbers of f16; rounded twice it is one."""
+    numbers = [Fraction(2048), Fraction(1), Fraction(1, 1024)]
+    together = nearest(sum(numbers, Fraction(0)), "f32")
+    first = nearest(numbers[0] + numbers[1], "f16")
+    assert nearest(together, "f16") != nearest(first + numbers[2], "f16")
 
 
 # ---- rewrites --------------------------------------------------------------------------------------------
@@ -255,7 +301,7 @@ def test_sums_and_products_commute_and_differences_do_not(terms: Terms) -> None:
 
 def test_a_square_keeps_both_operands(terms: Terms) -> None:
     x = leaf(terms, 0)
-    for name in ("mulf", "addf"):
+    for name in ("mulf", "maxf"):
         squared = op(terms, name, x, x)
         assert terms.args[squared] == (x, x)
         assert squared != x
@@ -354,6 +400,97 @@ def test_types_are_kept_apart(terms: Terms) -> None:
     assert op(terms, "addf", x, y, element="f16") != op(terms, "addf", x, y, element="bf16")
 
 
+def in_f32(terms: Terms, name: str, *operands: Term, element: str = "f16", **mods: object) -> Term:
+    """The op in f32 on numbers of a smaller type, rounded to it."""
+    wide = [terms.float_op(("ftof", (element, "f32"), ()), (each,)) for each in operands]
+    return terms.float_op(("ftof", ("f32", element), ()), (op(terms, name, *wide, **mods),))
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+@pytest.mark.parametrize("name", ["addf", "subf", "mulf", "divf", "maxf", "minf"])
+def test_one_op_in_f32_is_one_in_the_type_of_its_operands(terms: Terms, name: str, element: str) -> None:
+    x, y = leaf(terms, 0), leaf(terms, 1)
+    narrow = op(terms, name, x, y, element=element)
+    assert in_f32(terms, name, x, y, element=element) == narrow
+    assert in_f32(terms, name, y, x, element=element) == op(terms, name, y, x, element=element)
+    assert in_f32(terms, name, x, x, element=element) == op(terms, name, x, x, element=element)
+    flushed = in_f32(terms, name, x, y, element=element, flush_to_zero=True)
+    assert (flushed == narrow) == (element == "f16"), "all sums and products of f16 are normal numbers of f32"
+
+
+@pytest.mark.parametrize("name", ["sqrt", "absf", "negf"])
+def test_one_op_of_one_number_in_f32(terms: Terms, name: str) -> None:
+    x = leaf(terms, 0)
+    assert in_f32(terms, name, x) == op(terms, name, x, element="f16")
+
+
+def test_other_ops_in_f32_are_others(terms: Terms) -> None:
+    x, y, z = (leaf(terms, index) for index in range(3))
+
+    def narrow(term: Term) -> Term:
+        return terms.float_op(("ftof", ("f32", "f16"), ()), (term,))
+
+    def wide(term: Term, element: str = "f16") -> Term:
+        return terms.float_op(("ftof", (element, "f32"), ()), (term,))
+
+    def sum_of(*operands: Term, element: str = "f16") -> Term:
+        return op(terms, "addf", *operands, element=element)
+
+    assert narrow(sum_of(sum_of(wide(x), wide(y), element="f32"), wide(z), element="f32")) != sum_of(
+        sum_of(x, y), z
+    )
+    assert in_f32(terms, "addf", x, y, rounding="zero") != sum_of(x, y)
+    assert in_f32(terms, "fma", x, y, z) != op(terms, "fma", x, y, z, element="f16")
+    assert in_f32(terms, "exp", x) != op(terms, "exp", x, element="f16")
+    assert in_f32(terms, "divf", x, y, rounding="approx") != op(terms, "divf", x, y, element="f16")
+    assert narrow(sum_of(wide(x, "bf16"), wide(y, "bf16"), element="f32")) != sum_of(x, y)
+    assert narrow(sum_of(wide(x), y, element="f32")) != sum_of(x, y)
+    down = terms.float_op(
+        ("ftof", ("f32", "f16"), (("rounding", "zero"),)), (sum_of(wide(x), wide(y), element="f32"),)
+    )
+    assert down != sum_of(x, y)
+
+
+def test_a_constant_beside_a_narrow_number(terms: Terms) -> None:
+    x = leaf(terms, 0)
+
+    def scaled(value: float) -> tuple[Term, Term]:
+        wide = op(terms, "mulf", terms.float_op(("ftof", ("f16", "f32"), ()), (x,)), number(terms, value))
+        narrow = op(terms, "mulf", x, number(terms, value, "f16"), element="f16")
+        return terms.float_op(("ftof", ("f32", "f16"), ()), (wide,)), narrow
+
+    for value, same in ((0.5, True), (3.0, True), (0.1, False)):
+        first, second = scaled(value)
+        assert (first == second) == same, value
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
+def test_a_sum_of_a_number_with_itself_is_twice_the_number(terms: Terms, element: str) -> None:
+    x, y = leaf(terms, 0), leaf(terms, 1)
+    two = number(terms, 2.0, element)
+    for mods in ({}, {"rounding": "zero"}, {"rounding": "positive_inf"}, {"flush_to_zero": True}):
+        twice = op(terms, "addf", x, x, element=element, **mods)
+        assert twice == op(terms, "mulf", two, x, element=element, **mods)
+        assert twice != op(terms, "addf", x, y, element=element, **mods)
+    assert op(terms, "addf", x, x, element=element) != op(
+        terms, "mulf", two, x, element=element, rounding="zero"
+    )
+    three = op(terms, "addf", op(terms, "addf", x, x, element=element), x, element=element)
+    assert three != op(terms, "mulf", number(terms, 3.0, element), x, element=element)
+
+
+def test_the_size_of_a_number_and_of_its_negative(terms: Terms) -> None:
+    x, y = leaf(terms, 0), leaf(terms, 1)
+    size = op(terms, "absf", x)
+    assert op(terms, "absf", op(terms, "negf", x)) == size
+    assert op(terms, "absf", size) == size
+    assert op(terms, "negf", size) != size
+    assert op(terms, "absf", op(terms, "mulf", x, op(terms, "negf", y))) == op(
+        terms, "absf", op(terms, "mulf", x, y)
+    )
+    assert op(terms, "absf", op(terms, "subf", x, y)) != op(terms, "absf", op(terms, "addf", x, y))
+
+
 def test_an_equivalence_can_be_switched_off() -> None:
     def zero_dropped(terms: Terms) -> bool:
         x = leaf(terms, 0)
@@ -374,7 +511,17 @@ def test_an_equivalence_can_be_switched_off() -> None:
         x, one = leaf(terms, 0), number(terms, 1.0)
         return op(terms, "addf", x, one, flush_to_zero=True) == op(terms, "addf", x, one)
 
+    def doubled(terms: Terms) -> bool:
+        x = leaf(terms, 0)
+        return op(terms, "addf", x, x) == op(terms, "mulf", x, number(terms, 2.0))
+
+    def narrowed(terms: Terms) -> bool:
+        x, y = leaf(terms, 0), leaf(terms, 1)
+        return in_f32(terms, "addf", x, y) == op(terms, "addf", x, y, element="f16")
+
     checks = {
+        "double": doubled,
+        "narrow-arithmetic": narrowed,
         "additive-zero": zero_dropped,
         "power-of-two-scale": scale_moved,
         "fma-zero": fma_unfused,

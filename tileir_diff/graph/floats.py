@@ -1,7 +1,7 @@
 """Normal form of elementwise floating-point ops: only rewrites that keep every result bit.
 
-The exceptions are named in ``EQUIVALENCES`` and can be switched off one by one: they keep the value for every
-input but a signed zero or a result below the normal range.
+Those in ``EQUIVALENCES`` have names and can be switched off one by one. Some keep the value for every input but
+a signed zero or a result below the normal range.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ EQUIVALENCES: dict[str, str] = {
         "the normal range, for factors below 2^-94, and where a product overflows before it is scaled down)"
     ),
     "flush-with-normal": "flush_to_zero has no effect on a sum with a constant of normal size",
+    "double": "x + x is 2 * x (no result differs)",
+    "narrow-arithmetic": (
+        "one op on f16 or bf16 numbers that is done in f32, and rounded to their type, is done in that type "
+        "(no result differs: f32 has more than twice their digits)"
+    ),
 }
 
 LEAST_MOVED = -32
@@ -155,7 +160,23 @@ def _addf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
                 if lean != mods:
                     terms.note("flush-with-normal")
                     return normalise(terms, ("addf", element, lean), args)
-    return None
+    return _doubled(terms, element, mods, args)
+
+
+def _doubled(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    """A sum of a number with itself as a product: both are exact before they are rounded."""
+    two = _from_value(terms, element, 2.0) if args[0] == args[1] and terms.enabled("double") else None
+    if two is None:
+        return None
+    terms.note("double")
+    return normalise(terms, ("mulf", element, mods), (two, args[0]))
+
+
+def _absf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    (x,) = args
+    if _is(terms, x, "negf"):
+        return normalise(terms, ("absf", element, mods), terms.args[x])
+    return x if _is(terms, x, "absf") else None
 
 
 def _subf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
@@ -299,6 +320,46 @@ def _ftof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
         return terms.args[x][0]
     if _widens((source, target)) and mods:
         return normalise(terms, ("ftof", element, ()), args)
+    if mods:
+        return None
+    if _is(terms, x, "negf") and source in FORMATS and target in FORMATS:
+        return negate(terms, target, normalise(terms, ("ftof", element, ()), terms.args[x]))
+    return _done_in(terms, target, x) if source == "f32" and target in ("f16", "bf16") else None
+
+
+ROUNDED_ONCE = frozenset({"addf", "mulf", "divf", "sqrt", "absf", "maxf", "minf"})
+"""Ops that round twice, to f32 and to a type of at most 11 digits, as they round once: 24 >= 2 * 11 + 2."""
+
+
+def _done_in(terms: Terms, target: str, term: Term) -> Term | None:
+    """One op in f32, on numbers of ``target`` and rounded to it, as the op in ``target``.
+
+    Of f16 no result is below the normal range of f32; of bf16 it may be, and must not be flushed.
+    """
+    if terms.kind[term] != "f" or not terms.enabled("narrow-arithmetic"):
+        return None
+    name, element, mods = terms.attr[term]
+    lean = _without(mods, "flush_to_zero") if target == "f16" else mods
+    if name not in ROUNDED_ONCE or element != "f32" or any(key != "propagate_nan" for key, _ in lean):
+        return None
+    operands = [_as_narrow(terms, target, arg) for arg in terms.args[term]]
+    known = [each for each in operands if each is not None]
+    if len(known) < len(operands) or all(terms.kind[each] == "fc" for each in known):
+        return None
+    terms.note("narrow-arithmetic")
+    return normalise(terms, (name, target, lean), tuple(known))
+
+
+def _as_narrow(terms: Terms, target: str, term: Term) -> Term | None:
+    """The number of ``target`` that was widened to f32; None where there is none."""
+    if terms.kind[term] == "fc":
+        value = constant_of(terms, term)
+        return None if value is None else _from_value(terms, target, value)
+    if _is(terms, term, "negf"):
+        inner = _as_narrow(terms, target, terms.args[term][0])
+        return None if inner is None else negate(terms, target, inner)
+    if _is(terms, term, "ftof") and terms.attr[term][1] == (target, "f32"):
+        return terms.args[term][0]
     return None
 
 
@@ -384,6 +445,7 @@ def _itof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
 
 
 _HANDLERS: dict[str, Any] = {
+    "absf": _absf,
     "negf": _negf,
     "addf": _addf,
     "subf": _subf,

@@ -226,9 +226,20 @@ def mulhii(ev: Evaluator, op: TileOp) -> None:
 
 
 def absi(ev: Evaluator, op: TileOp) -> None:
+    """Of a number and its negative it is the same, also of the least one."""
+    terms = ev.terms
     source = ev.operand(op, "source")
-    same = is_bool(op.results[0]) or ev.terms.nonneg(source)
-    ev.set(op, source if same else opaque(ev, op, (source,)))
+    if is_bool(op.results[0]) or terms.nonneg(source):
+        ev.set(op, source)
+        return
+    bits = element_bits(op.results[0])
+    atom = terms.single(source)
+    inside = atom is not None and terms.kind[atom] == "wrap" and terms.attr[atom] == (bits,)
+    number = terms.args[atom][0] if atom is not None and inside else source
+    first = next((factor for mono, factor in terms.items(number) if mono), 1)
+    if first < 0:
+        source = wrapped(terms, terms.scale(number, -1), bits)
+    ev.set(op, source if terms.nonneg(source) else opaque(ev, op, (source,)))
 
 
 def say_what_is_divided(ev: Evaluator, op: TileOp, num: Term) -> None:

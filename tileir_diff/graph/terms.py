@@ -75,7 +75,10 @@ class Terms(Predicates):
         on_false = self.under(on_false, self.conjuncts(self.negate(cond)))
         if on_true == on_false:
             return on_true
-        if self.kind[cond] == "le" and not self._prefer(cond):
+        joined = self._joined(cond, on_true, on_false)
+        if joined is not None:
+            return self.ite(*joined, sort)
+        if self.kind[cond] == "or" or (self.kind[cond] == "le" and not self._prefer(cond)):
             cond, on_true, on_false = self.negate(cond), on_false, on_true
         if sort != "int":
             return self._node("ite", sort, (cond, on_true, on_false))
@@ -84,6 +87,19 @@ class Terms(Predicates):
             chosen = self.ite(cond, self.sub(on_true, shared), self.sub(on_false, shared), sort)
             return self.add(shared, chosen)
         return self.atom(self._node("ite", sort, (cond, on_true, on_false)))
+
+    def _joined(self, cond: Term, on_true: Term, on_false: Term) -> tuple[Term, Term, Term] | None:
+        """``c ? (d ? a : b) : b`` as ``c and d ? a : b``, and the same with the arms exchanged."""
+        for test, chosen, other in ((cond, on_true, on_false), (self.negate(cond), on_false, on_true)):
+            inner = self.single(chosen)
+            if inner is None or self.kind[inner] != "ite":
+                continue
+            again, *arms = self.args[inner]
+            if other == arms[1]:
+                return self.conjunction((test, again)), arms[0], other
+            if other == arms[0]:
+                return self.conjunction((test, self.negate(again))), arms[1], other
+        return None
 
     def _shared(self, first: Term, second: Term) -> Term:
         """The summands of one sum that are in the other too; a constant is chosen with the rest."""
@@ -195,7 +211,12 @@ class Terms(Predicates):
                 stack.extend(waiting)
                 continue
             new = self._rebuilt(node, tuple([memo[arg] for arg in args]))
-            memo[node] = self._rounded_down(new, guards) if self.kind[node] == "tdiv" else new
+            match self.kind[node]:
+                case "tdiv":
+                    new = self._rounded_down(new, guards)
+                case "min" | "max":
+                    new = self._settled_extreme(new, guards, implied)
+            memo[node] = new
             stack.pop()
         return memo[term]
 
@@ -210,6 +231,24 @@ class Terms(Predicates):
         rounded = self.floordiv(num, den)
         self.inherit(atom, rounded)
         return rounded
+
+    def _settled_extreme(self, extreme: Term, guards: tuple[Term, ...], implied: dict[Term, bool]) -> Term:
+        """A minimum or maximum without the operands that another one makes superfluous under the guards."""
+        atom = self.single(extreme)
+        if atom is None or self.kind[atom] not in ("min", "max"):
+            return extreme
+        kept = list(self.args[atom])
+        sign = 1 if self.kind[atom] == "min" else -1
+        for value in self.args[atom]:
+            others = [other for other in kept if other != value]
+            beyond = (self.le0(self.scale(self.sub(other, value), sign)) for other in others)
+            if any(self.implies(guards, below, implied) for below in beyond):
+                kept = others
+        if len(kept) == len(self.args[atom]):
+            return extreme
+        simpler = self.minimum(kept) if sign > 0 else self.maximum(kept)
+        self.inherit(atom, simpler)
+        return simpler
 
     def _has_carry_lane(self, term: Term) -> bool:
         return any(self.kind[symbol] == "carry_lane" for symbol in self.symbols[term])

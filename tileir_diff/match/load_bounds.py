@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from tileir_diff.match.search import Attempt
 
 
+MAX_WAYS = 32
+"""How many addresses of one load are looked at."""
+
+
 def load_bounds(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]) -> list[Difference]:
     """Lanes that only the generated side reads, and addresses that only it leaves undetermined.
 
@@ -140,7 +144,28 @@ def beyond(
             blame.terms, (ref.pointer,)
         ):
             found.extend(_unpadded(blame, pair))
+        elif gen.pointer in _ways(blame.terms, ref.pointer):
+            causes = blame.values(ref.pointer, gen.pointer, ref.effect.op, gen.effect.op)
+            note = "the reference keeps the address of this load in bounds, whether or not the value is used"
+            found.extend(replace(cause, impact="bounds", note=note) for cause in causes)
     return found
+
+
+def _ways(terms: Terms, pointer: Term) -> set[Term]:
+    """The addresses that a minimum, a maximum or a selection in the address of a load chooses from."""
+    ways: set[Term] = set()
+    work = [pointer]
+    while work and len(ways) < MAX_WAYS:
+        term = work.pop()
+        for mono, factor in terms.items(term):
+            atom = mono[0] if len(mono) == 1 else None
+            if atom is None or terms.kind[atom] not in ("min", "max", "ite"):
+                continue
+            rest = terms.sub(term, terms.scale(terms.atom(atom), factor))
+            arms = terms.args[atom][terms.kind[atom] == "ite" :]
+            work.extend(terms.add(rest, terms.scale(arm, factor)) for arm in arms)
+        ways.add(term)
+    return ways - {pointer}
 
 
 def _at_one_address(terms: Terms, ref: CanonicalEffect, gen: CanonicalEffect) -> EffectPair | None:

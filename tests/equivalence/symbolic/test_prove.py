@@ -52,16 +52,19 @@ def test_ceiling_division_of_a_negative_number_differs() -> None:
     assert_refuted(*(store_at(body.replace("%N", "%n")) for body in (ADDED, CEILING)), "=-")
 
 
-ROUND_UP = f"%u = addi %N, %i127 : {N}\n%k = constant <i32: -128> : {N}\n%s = andi %u, %k : {N}"
+ROUND_UP = (
+    f"%u = addi %N, %i127 : {N}\n%k = constant <i32: 127> : {N}\n%l = ori %u, %k : {N}\n"
+    f"%s = subi %l, %k : {N}"
+)
 TILES = f"%c = divi %N, %i128 signed rounding<positive_inf> : {N}\n%s = muli %c, %i128 : {N}"
 
 
-def test_rounding_up_by_a_mask_of_bits() -> None:
+def test_rounding_up_by_setting_bits() -> None:
     assert_proven(store_at(SIZE + ROUND_UP), store_at(SIZE + TILES))
 
 
 def test_rounding_up_to_another_multiple() -> None:
-    wrong = ROUND_UP.replace("-128", "-64")
+    wrong = ROUND_UP.replace("i32: 127", "i32: 63")
     assert_refuted(store_at(SIZE + wrong), store_at(SIZE + TILES), "element 64, generated element 0")
 
 

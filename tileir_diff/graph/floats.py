@@ -1,7 +1,7 @@
 """Normal form of elementwise floating-point ops: only rewrites that keep every result bit.
 
-Those in ``EQUIVALENCES`` have names and can be switched off one by one. Some keep the value for every input but
-a signed zero or a result below the normal range.
+Those in ``EQUIVALENCES`` have names and can be switched off one by one. Some keep the value for every input
+but a signed zero or a result below the normal range.
 """
 
 from __future__ import annotations

@@ -55,6 +55,34 @@ def test_blocks_beyond_the_mask_do_nothing(reference: int, generated: int) -> No
     assert rules(COPY, side(reference), side(generated)) == []
 
 
+@pytest.mark.parametrize(("sizes", "told"), [((4, 4), False), ((4, 3), True), ((3, 4), True)])
+def test_two_grids_that_are_given_as_facts(sizes: tuple[int, int], told: bool) -> None:
+    """Nothing is known of the mask: the blocks that only one launch has may do something."""
+    facts = [f"{side}.grid.x={size}" for side, size in zip(("reference", "generated"), sizes, strict=True)]
+    result = compared(COPY, COPY, CompareOptions(launch=parse_launch(facts)))
+    assert [each.rule for each in result.differences] == ["grid/size"] * told
+    assert result.obligations == []
+
+
+@pytest.mark.parametrize("given", ["reference", "generated"])
+def test_a_grid_of_one_side(given: str) -> None:
+    """The index of the only block is 0, on the other side too: that is the business of the host."""
+    other = {"reference": "generated", "generated": "reference"}[given]
+    for text in (COPY, LOOPING):
+        one = compared(text, text, CompareOptions(launch=parse_launch([f"{given}.grid.x=1"])))
+        assert [each.rule for each in one.differences] == []
+        assert one.obligations == [f"{other} grid.x = 1, like that of the {given}"]
+        more = compared(text, text, CompareOptions(launch=parse_launch([f"{given}.grid.x=4"])))
+        assert more.differences == []
+        assert not [line for line in more.obligations if "like that" in line]
+
+
+def test_a_grid_of_one_side_makes_no_other_index_right() -> None:
+    wrong = COPY.replace("%o = addi %starts, %lane", "%o = addi %starts, %starts")
+    for given in ("reference", "generated"):
+        assert found(COPY, wrong, CompareOptions(launch=parse_launch([f"{given}.grid.x=1"])))
+
+
 @pytest.mark.parametrize("text", [LOOPING, FLAGGED])
 @pytest.mark.parametrize("grid", [2, 3, 4, 5])
 def test_a_loop_over_all_tiles_fits_every_grid(text: str, grid: int) -> None:

@@ -311,6 +311,10 @@ class Unifier:
                 self.grid.setdefault(terms.attr[leaf_x][0], size)
                 continue
             kx, ky = terms.kind[x], terms.kind[y]
+            converted = self._converted(x, y)
+            if converted is not None:
+                work.append(converted)
+                continue
             if kx == "poly" or ky == "poly":
                 work.extend(self._polys(x, y))
                 continue
@@ -341,6 +345,18 @@ class Unifier:
                 if self._crossed(x, y):
                     order[:2] = order[1], order[0]
                 work.extend(reversed(list(zip(args_x, order, strict=True))))
+
+    def _converted(self, x: Term, y: Term) -> tuple[Term, Term] | None:
+        """An integer that one side converts to a float, and the one behind the constant of the other side."""
+        terms = self.terms
+        for whole, number in ((x, y), (y, x)):
+            value = floats.constant_of(terms, number)
+            if terms.kind[whole] == "f" and terms.attr[whole][0] == "itof" and value is not None:
+                integer = terms.const(int(value)) if value.is_integer() else None
+                if integer is not None and terms.float_op(terms.attr[whole], (integer,)) == number:
+                    (source,) = terms.args[whole]
+                    return (source, integer) if whole == x else (integer, source)
+        return None
 
     def _place(self, poly: Term) -> dict[Mono, int]:
         """The part of a coordinate that blocks and lanes make."""
@@ -391,7 +407,10 @@ class Unifier:
         )
 
     def _shape(self, term: Term, depth: int = 2) -> tuple[Any, ...]:
+        """What a term looks like; a number that is passed looks like one that is a constant."""
         terms = self.terms
+        if terms.kind[term] in ("arg", "fc"):
+            return ("number",)
         inner = tuple(self._shape(arg, depth - 1) for arg in terms.args[term]) if depth else ()
         name = terms.attr[term][0] if terms.kind[term] == "f" else None
         return (terms.kind[term], name, self._bases(term) if terms.kind[term] == "mem" else None, inner)

@@ -58,7 +58,7 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
     """Evaluate, match and explain one pair of entries. Raises InputError as ``compare``."""
     from tileir_diff.match.at_launch import launch_binding
     from tileir_diff.match.beyond_launch import beyond_launch
-    from tileir_diff.match.grids import grid_sizes
+    from tileir_diff.match.grids import both_single, grid_sizes
     from tileir_diff.match.launch_facts import applies, by_position
     from tileir_diff.match.shared_facts import shared_facts
 
@@ -70,19 +70,23 @@ def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOption
         result = explain(search(terms, ref_entry, gen_entry, options._replace(launch=None)), options.prover)
         result.assumptions.append(f"@{symbol(ref_entry)}: the launch is not one of it, and was not used")
         return result
-    launch = by_position(launch, ref_entry, gen_entry)
+    launch, taken = both_single(by_position(launch, ref_entry, gen_entry))
+    grids = launch.reference.grid, launch.generated.grid
     binding = launch_binding(terms, ref_entry, gen_entry, launch)
     if binding is None:
         shared = options._replace(launch=shared_facts(ref_entry, gen_entry, options, launch))
         sides = enumerate((launch.reference, launch.generated))
         given = frozenset((at, int(index)) for at, side in sides for index in side.named)
-        result = explain(search(terms, ref_entry, gen_entry, shared), options.prover, given)
+        attempt = search(terms, ref_entry, gen_entry, shared)
+        result = explain(attempt, options.prover, given)
+        result.differences.extend(grid_sizes(attempt, *grids))
+        result.obligations.extend(taken)
         result.assumptions.append(f"the launch facts given hold: {launch.source}")
         return result
-    grids = launch.reference.grid, launch.generated.grid
     attempt = evaluate(terms, ref_entry, gen_entry, binding, *grids)
     result = explain(attempt, options.prover)
     result.differences.extend(grid_sizes(attempt, *grids))
+    result.obligations.extend(taken)
     at_launch = {"launch": True}
     result.differences = [replace(each, detail={**each.detail, **at_launch}) for each in result.differences]
     beyond_launch(ref_entry, gen_entry, options, attempt, result)

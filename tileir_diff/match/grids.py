@@ -11,7 +11,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.match.launch import Launch
     from tileir_diff.match.search import Attempt
+
+
+def both_single(launch: Launch) -> tuple[Launch, list[str]]:
+    """The launch with an axis of one block on both sides where only one side's is given, as the index of a
+    block is 0 then; and what the host must guarantee by that."""
+    grids = [list(side.grid) for side in (launch.reference, launch.generated)]
+    conditions: list[str] = []
+    for axis, sizes in enumerate(zip(*grids, strict=True)):
+        if set(sizes) == {1, None}:
+            at = sizes.index(None)
+            grids[at][axis] = 1
+            open_, given = ("reference", "generated") if at == 0 else ("generated", "reference")
+            conditions.append(f"{open_} grid.{AXES[axis]} = 1, like that of the {given}")
+    reference, generated = (
+        side._replace(grid=(x, y, z))
+        for side, (x, y, z) in zip((launch.reference, launch.generated), grids, strict=True)
+    )
+    return launch._replace(reference=reference, generated=generated), conditions
 
 
 def grid_sizes(

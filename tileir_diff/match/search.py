@@ -432,7 +432,8 @@ def _bind_generated(attempt: Attempt, unifier: arguments.Unifier, binding: Bindi
         if old is not None and index not in unifier.gen_leaves.values():
             continue
         new = terms.subst(term, bound)
-        if new == old or (old is not None and terms.value(new) is None):
+        constant = terms.value(new) is not None or terms.kind[new] == "fc"
+        if new == old or (old is not None and not constant):
             continue
         if term in index_of:
             binding.partner.setdefault(index, index_of[term])

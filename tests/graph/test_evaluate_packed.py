@@ -136,14 +136,14 @@ def widened(sign: str, name: str = "r", source: str = "key") -> str:
     return f"%{name} = exti %{source} {sign} : {BYTE} -> {V}\n"
 
 
-def masked(mask: int) -> list[str]:
+def masked(mask: int) -> tuple[str, str, str]:
     """A mask in i8 and then widened, widened and then the mask, and the same with the sign."""
     narrow = splat("k8", mask - 256 if mask > 127 else mask, "i8")
-    return [
+    return (
         f"{narrow}%u = andi %key, %k8 : {BYTE}\n{widened('unsigned', source='u')}",
         widened("unsigned", "u") + by("andi", "u", mask),
         f"{narrow}%u = andi %key, %k8 : {BYTE}\n{widened('signed', source='u')}",
-    ]
+    )
 
 
 IN_I8 = [
@@ -151,9 +151,10 @@ IN_I8 = [
          widened("unsigned", "u") + f"%f = itof %u signed : {V} -> {FLOAT}\n{BITS}",
          f"%f = itof %key unsigned : {BYTE} -> {FLOAT}\n{BITS}",
          f"%f = itof %key signed : {BYTE} -> {FLOAT}\n{BITS}"),
-    Pair("the upper half of a byte", *masked(0xF0)),
-    Pair("the middle of a byte", *masked(0x3C)[:2], masked(0x7C)[0]),
-    Pair("the lower half of a byte", *masked(0x0F)[:2], widened("signed", "u") + by("andi", "u", 0x1F)),
+    Pair("the upper half of a byte", *masked(0xF0), rules=()),
+    Pair("the middle of a byte", masked(0x3C)[0], masked(0x3C)[1], masked(0x7C)[0]),
+    Pair("the lower half of a byte", masked(0x0F)[0], masked(0x0F)[1],
+         widened("signed", "u") + by("andi", "u", 0x1F)),
     Pair("the upper half of a byte, shifted",
          widened("unsigned", "u") + by("shri", "u", 4, "signed "),
          f"{splat('k8', 4, 'i8')}%u = shri %key, %k8 unsigned : {BYTE}\n{widened('signed', source='u')}",

@@ -400,10 +400,11 @@ def test_types_are_kept_apart(terms: Terms) -> None:
     assert op(terms, "addf", x, y, element="f16") != op(terms, "addf", x, y, element="bf16")
 
 
-def in_f32(terms: Terms, name: str, *operands: Term, element: str = "f16", **mods: object) -> Term:
+def in_f32(terms: Terms, name: str, *operands: Term, element: str = "f16", **mods: str | bool) -> Term:
     """The op in f32 on numbers of a smaller type, rounded to it."""
     wide = [terms.float_op(("ftof", (element, "f32"), ()), (each,)) for each in operands]
-    return terms.float_op(("ftof", ("f32", element), ()), (op(terms, name, *wide, **mods),))
+    result = op(terms, name, *wide, element="f32", **mods)
+    return terms.float_op(("ftof", ("f32", element), ()), (result,))
 
 
 @pytest.mark.parametrize("element", ["f16", "bf16"])
@@ -468,10 +469,10 @@ def test_a_constant_beside_a_narrow_number(terms: Terms) -> None:
 def test_a_sum_of_a_number_with_itself_is_twice_the_number(terms: Terms, element: str) -> None:
     x, y = leaf(terms, 0), leaf(terms, 1)
     two = number(terms, 2.0, element)
-    for mods in ({}, {"rounding": "zero"}, {"rounding": "positive_inf"}, {"flush_to_zero": True}):
-        twice = op(terms, "addf", x, x, element=element, **mods)
-        assert twice == op(terms, "mulf", two, x, element=element, **mods)
-        assert twice != op(terms, "addf", x, y, element=element, **mods)
+    for mods in ((), (("rounding", "zero"),), (("rounding", "positive_inf"),), (("flush_to_zero", True),)):
+        twice = terms.float_op(("addf", element, mods), (x, x))
+        assert twice == terms.float_op(("mulf", element, mods), (two, x))
+        assert twice != terms.float_op(("addf", element, mods), (x, y))
     assert op(terms, "addf", x, x, element=element) != op(
         terms, "mulf", two, x, element=element, rounding="zero"
     )

@@ -227,7 +227,9 @@ class Ranges(Store):
     ) -> tuple[int, int] | None:
         """Like ``_take_remainder``, of ``k * (num / d - c * (num / (c * d)))``, with constants."""
         num, whole = self.args[atom][0], self.value(self.args[atom][1])
-        for other, factor in terms.items() if whole is not None else ():
+        if whole is None:
+            return None
+        for other, factor in terms.items():
             if len(other) != 1 or self.kind[other[0]] != "div" or self.args[other[0]][0] != num:
                 continue
             part = self.value(self.args[other[0]][1])

@@ -211,11 +211,10 @@ class Terms(Predicates):
                 stack.extend(waiting)
                 continue
             new = self._rebuilt(node, tuple([memo[arg] for arg in args]))
-            match self.kind[node]:
-                case "tdiv":
-                    new = self._rounded_down(new, guards)
-                case "min" | "max":
-                    new = self._settled_extreme(new, guards, implied)
+            if self.kind[node] == "tdiv":
+                new = self._rounded_down(new, guards)
+            elif self.kind[node] in ("min", "max"):
+                new = self._settled_extreme(new, guards, implied)
             memo[node] = new
             stack.pop()
         return memo[term]

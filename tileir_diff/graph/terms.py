@@ -90,15 +90,15 @@ class Terms(Predicates):
 
     def _joined(self, cond: Term, on_true: Term, on_false: Term) -> tuple[Term, Term, Term] | None:
         """``c ? (d ? a : b) : b`` as ``c and d ? a : b``, and the same with the arms exchanged."""
-        for test, chosen, other in ((cond, on_true, on_false), (self.negate(cond), on_false, on_true)):
+        for holds, chosen, other in ((True, on_true, on_false), (False, on_false, on_true)):
             inner = self.single(chosen)
-            if inner is None or self.kind[inner] != "ite":
+            if inner is None or self.kind[inner] != "ite" or other not in self.args[inner][1:]:
                 continue
-            again, *arms = self.args[inner]
-            if other == arms[1]:
-                return self.conjunction((test, again)), arms[0], other
-            if other == arms[0]:
-                return self.conjunction((test, self.negate(again))), arms[1], other
+            again, first, second = self.args[inner]
+            test = cond if holds else self.negate(cond)
+            if other == second:
+                return self.conjunction((test, again)), first, other
+            return self.conjunction((test, self.negate(again))), second, other
         return None
 
     def _shared(self, first: Term, second: Term) -> Term:

@@ -8,7 +8,7 @@ RUNS := $(VENV)/.installed-run
 COMPILERS := .toolchain/.installed
 comma := ,
 
-.PHONY: setup setup-all test lint types unit random demo fixtures bench docs clean
+.PHONY: setup setup-all test lint types kernels unit random demo fixtures bench docs clean
 
 setup: $(STAMP)
 
@@ -32,7 +32,7 @@ $(COMPILERS): fixtures/make/toolchain.txt fixtures/make/toolchain.py $(STAMP)
 	$(BIN)/python fixtures/make/make.py --install
 	touch $@
 
-test: lint types unit
+test: lint types kernels unit
 
 lint: setup
 	$(BIN)/ruff check .
@@ -40,6 +40,10 @@ lint: setup
 
 types: setup
 	$(BIN)/pyright
+
+# The kernels in Rust: formatted, without warnings, each compiled to Tile IR that verifies. Needs no GPU.
+kernels: setup-all
+	$(BIN)/python rust_kernels/check.py
 
 unit: setup-all
 	$(BIN)/python -m pytest -n auto

@@ -1,0 +1,366 @@
+"""What is run on a GPU: each operator on shapes, types and layouts, by ours and by the reference's kernel.
+
+The same cases are packed ahead (`pack.py`), run on a GPU (`run.py`), and interpreted without one (the tests).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import tileir_kernels
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+TOLERANCE = {"f32": 2e-5, "f16": 6e-3, "bf16": 5e-2}
+GAP = 24
+"""Elements between the rows of a padded matrix."""
+TANH_SCALE = 0.7978845608028654
+CUBIC = 0.044715
+
+
+class Case(NamedTuple):
+    """One operator on one shape. `shape` is that of the output.
+
+    `layout`: "packed"; "padded", rows with a gap between; "offset", an address that is aligned to an element
+    only. `timed`: for the benchmark.
+    """
+
+    operator: str
+    form: str
+    dtype: str
+    shape: tuple[int, ...]
+    layout: str = "packed"
+    timed: bool = False
+
+    @property
+    def name(self) -> str:
+        form = f"-{self.form}" if self.form else ""
+        return f"{self.operator}{form}-{self.dtype}-{'x'.join(map(str, self.shape))}-{self.layout}"
+
+
+class Reference(NamedTuple):
+    """A launch of the cuTile Python kernel: its parameters in order, tensors by their name in the case.
+
+    `flat`: it takes the tensors as vectors.
+    """
+
+    kernel: str
+    parameters: tuple[tuple[str, str | int | float | bool], ...]
+    grid: int
+    flat: bool = False
+
+
+class Operator(NamedTuple):
+    """How cases of one operator are made, run and judged."""
+
+    inputs: Callable[[Case], dict[str, tuple[int, ...]]]
+    ours: Callable[[Case, dict[str, torch.Tensor]], Any]
+    expected: Callable[[Case, dict[str, torch.Tensor]], torch.Tensor]
+    reference: Callable[[Case, int], Reference]
+
+
+def tensors(case: Case, device: str, seed: int = 0) -> dict[str, torch.Tensor]:
+    """The inputs by name, and `out`, full of NaN."""
+    generator = torch.Generator().manual_seed(seed)
+    made = {
+        name: _place(_values(shape, generator), case, device)
+        for name, shape in OPERATORS[case.operator].inputs(case).items()
+    }
+    if case.operator == "rms_norm":
+        made["rstd"] = torch.full(case.shape[:1], math.nan, device=device)
+    return made | {"out": _place(torch.full(case.shape, math.nan), case, device)}
+
+
+def untouched(case: Case) -> dict[str, torch.Tensor]:
+    """The same tensors in memory of the host, without any values: only where they lie matters."""
+    shapes = {**OPERATORS[case.operator].inputs(case), "out": case.shape}
+    made = {name: _lay_out(shape, case, "cpu") for name, shape in shapes.items()}
+    return made | ({"rstd": torch.empty(case.shape[:1])} if case.operator == "rms_norm" else {})
+
+
+def _values(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    """Mostly of the order of one; some large, and a few zero."""
+    values = torch.randn(shape, generator=generator)
+    kind = torch.rand(shape, generator=generator)
+    values = torch.where(kind < 0.02, values * 30, values)
+    return torch.where(kind > 0.99, torch.zeros(()), values)
+
+
+def _place(values: torch.Tensor, case: Case, device: str) -> torch.Tensor:
+    placed = _lay_out(tuple(values.shape), case, device)
+    if case.layout == "padded":  # what lies between the rows is no number, so that a use of it shows
+        size = placed.untyped_storage().nbytes() // placed.element_size()
+        placed.as_strided((size,), (1,)).fill_(math.nan)
+    return placed.copy_(values)
+
+
+def _lay_out(shape: tuple[int, ...], case: Case, device: str) -> torch.Tensor:
+    dtype, size = DTYPES[case.dtype], math.prod(shape)
+    if case.layout == "padded" and len(shape) == 2:
+        rows, columns = shape
+        return torch.empty((rows, columns + GAP), dtype=dtype, device=device)[:, :columns]
+    if case.layout == "offset":
+        return torch.empty(size + 1, dtype=dtype, device=device)[1:].view(shape)
+    return torch.empty(shape, dtype=dtype, device=device)
+
+
+def blocks_of(size: int, tile: int) -> int:
+    return -(-size // tile)
+
+
+def power_of_two(number: int) -> int:
+    return 1 << (number - 1).bit_length()
+
+
+# softmax
+
+_SOFTMAX = "tilegym.ops.cutile.softmax:_softmax_kernel"
+
+
+def _softmax_reference(case: Case, multiprocessors: int) -> Reference:
+    rows, columns = case.shape
+    tile = power_of_two(columns)
+    arrays = (("output", "out"), ("input", "input"))
+    if case.form == "one_row":
+        kernel = f"{_SOFTMAX}_multi_wave_full_row_reg_cached_ldg"
+        return Reference(kernel, (*arrays, ("N", columns), ("TILE_SIZE", tile)), rows)
+    if case.form == "views":
+        constants = (("N_ROWS", rows), ("N_COLS", columns), ("TILE_SIZE", tile))
+        return Reference(f"{_SOFTMAX}_tma", (*arrays, *constants), min(multiprocessors * 2, rows))
+    blocks = min(multiprocessors * 4, rows)
+    if case.form == "chunked":
+        constants = (("N_ROWS", rows), ("N_COLS", columns), ("TILE_SIZE", min(tile, 8192)))
+        return Reference(f"{_SOFTMAX}_chunked", (*arrays, *constants), blocks)
+    constants = (("N_ROWS", rows), ("TILE_SIZE", tile), ("DIM_COLS", columns))
+    return Reference(_SOFTMAX, (*arrays, *constants), blocks)
+
+
+# silu_and_mul, swiglu
+
+
+def _silu_inputs(case: Case) -> dict[str, tuple[int, ...]]:
+    rows, columns = case.shape
+    return {"input": (rows, 2 * columns)}
+
+
+def _silu_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    left, right = given["input"].double().chunk(2, dim=-1)
+    return torch.nn.functional.silu(left) * right
+
+
+def _silu_reference(case: Case, multiprocessors: int) -> Reference:
+    rows, columns = case.shape
+    constants = (("TILE_SIZE", power_of_two(columns)), ("TOTAL_HIDDEN_SIZE", columns))
+    arrays = (("input", "input"), ("output", "out"))
+    return Reference(
+        "tilegym.ops.cutile.silu_and_mul:_silu_and_mul_kernel_row_wise", (*arrays, *constants), rows
+    )
+
+
+def _swiglu_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    silu = torch.nn.functional.silu(given["gate"].double())
+    return silu.to(DTYPES[case.dtype]).double() * given["up"].double()
+
+
+def _swiglu_reference(case: Case, multiprocessors: int) -> Reference:
+    rows, columns = case.shape
+    tile = power_of_two(columns)
+    arrays = (("a", "gate"), ("b", "up"), ("c", "out"))
+    constants = (("TILE_SIZE", tile), ("check_bounds", tile != columns))
+    return Reference("tilegym.ops.cutile.swiglu:_swiglu_forward_kernel", (*arrays, *constants), rows)
+
+
+# relu, gelu, geglu, dropout
+
+
+def _relu_reference(case: Case, multiprocessors: int) -> Reference:
+    [size] = case.shape
+    parameters = (("x", "input"), ("y", "out"), ("N_ELEMENTS", size), ("BLOCK_SIZE", 1024))
+    return Reference("tilegym.ops.cutile.activation.relu:_relu_fwd_kernel", parameters, blocks_of(size, 1024))
+
+
+def _gelu_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    x = given["input"].double()
+    return 0.5 * x * (1 + torch.tanh(TANH_SCALE * (x + CUBIC * x**3)))
+
+
+def _gelu_reference(case: Case, multiprocessors: int) -> Reference:
+    [size] = case.shape
+    tile = 4096 if size >= 1 << 24 else 1024
+    constants = (("N_ELEMENTS", size), ("BLOCK_SIZE", tile), ("APPROXIMATE", int(case.form == "tanh")))
+    parameters = (("y", "out"), ("x", "input"), *constants)
+    return Reference("tilegym.ops.cutile.activation.gelu:_gelu_kernel", parameters, blocks_of(size, tile))
+
+
+def _geglu_inputs(case: Case) -> dict[str, tuple[int, ...]]:
+    *outer, inner = case.shape
+    return {"input": (*outer, 2 * inner)}
+
+
+def _geglu_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    left, right = given["input"].double().chunk(2, dim=-1)
+    return left * 0.5 * right * (1 + torch.tanh(TANH_SCALE * (right + CUBIC * right**3)))
+
+
+def _geglu_reference(case: Case, multiprocessors: int) -> Reference:
+    """It takes both tensors flat."""
+    *_, inner = case.shape
+    strides = (("N", inner), ("M_STRIDE", 2 * inner), ("MY_STRIDE", inner))
+    constants = (*strides, ("BLOCK_SIZE", 256), ("APPROXIMATE", int(case.form == "tanh")))
+    parameters = (("y", "out"), ("x", "input"), *constants)
+    blocks = blocks_of(math.prod(case.shape), 256)
+    return Reference("tilegym.ops.cutile.activation.geglu:_geglu_fwd_kernel", parameters, blocks, flat=True)
+
+
+SEED, DROPPED = 1234, 0.3
+
+
+def _dropout_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Which elements stay, said once more: with wrapping arithmetic, for torch has it."""
+    index = torch.arange(given["input"].numel(), dtype=torch.int32, device=given["input"].device)
+    hashed = index * 1103515245 + ops_seed(SEED)
+    hashed = hashed ^ (hashed >> 16)
+    hashed = hashed ^ (hashed << 8)
+    hashed = hashed ^ (hashed >> 4)
+    kept = (hashed & 0x7FFFFFFF).float() / 2147483647.0 > DROPPED
+    scale = torch.tensor(1 / (1 - DROPPED), dtype=DTYPES[case.dtype]).double()
+    return torch.where(kept, given["input"].double() * scale, 0.0)
+
+
+def ops_seed(seed: int) -> int:
+    """As TileGym mixes a seed before it is hashed."""
+    mixed = (seed * 0x9E3779B1) & 0xFFFFFFFF
+    return mixed - (1 << 32) if mixed & 0x80000000 else mixed
+
+
+def _dropout_reference(case: Case, multiprocessors: int) -> Reference:
+    [size] = case.shape
+    constants = (("P", DROPPED), ("SEED", ops_seed(SEED)), ("TILE_SIZE", 1024), ("TRAINING", True))
+    parameters = (("x", "input"), ("output", "out"), *constants)
+    return Reference("tilegym.ops.cutile.dropout:_dropout_kernel", parameters, blocks_of(size, 1024))
+
+
+EPS = 1e-5
+
+
+def _rms_norm_inputs(case: Case) -> dict[str, tuple[int, ...]]:
+    return {"input": case.shape, "weight": case.shape[1:]}
+
+
+def _rms_norm_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    x = given["input"].double()
+    return x * torch.rsqrt(x.square().mean(dim=-1, keepdim=True) + EPS) * (1 + given["weight"].double())
+
+
+def _rms_norm_reference(case: Case, multiprocessors: int) -> Reference:
+    module = "tilegym.ops.cutile.rms_norm:_rms_norm_kernel"
+    rows, columns = case.shape
+    tile = power_of_two(columns)
+    if case.form == "persistent":
+        each = 16 if tile <= 1024 else 2 if tile >= 16_384 else 4
+        arrays = (("X", "input"), ("Y", "out"), ("W", "weight"), ("Rstd", "rstd"))
+        constants = (("TILE_SIZE_M", each), ("TILE_SIZE_N", tile), ("EPS", EPS), ("OFFSET", 1.0))
+        blocks = min(multiprocessors, blocks_of(rows, each))
+        return Reference(f"{module}_static_persistent", (*arrays, *constants), blocks)
+    tile = min(tile, 4096 // DTYPES[case.dtype].itemsize)
+    arrays = (("x", "input"), ("w", "weight"), ("out", "out"), ("Rstd", "rstd"))
+    constants = (("N", columns), ("EPS", EPS), ("OFFSET", 1.0), ("TILE_SIZE", tile))
+    return Reference(f"{module}_gather", (*arrays, *constants), rows)
+
+
+def _one_input(case: Case) -> dict[str, tuple[int, ...]]:
+    return {"input": case.shape}
+
+
+OPERATORS = {
+    "softmax": Operator(
+        _one_input,
+        lambda case, given: tileir_kernels.softmax(given["input"], given["out"], variant=case.form),
+        lambda case, given: torch.softmax(given["input"].double(), dim=-1),
+        _softmax_reference,
+    ),
+    "silu_and_mul": Operator(
+        _silu_inputs,
+        lambda case, given: tileir_kernels.silu_and_mul(given["input"], given["out"]),
+        _silu_expected,
+        _silu_reference,
+    ),
+    "swiglu": Operator(
+        lambda case: {"gate": case.shape, "up": case.shape},
+        lambda case, given: tileir_kernels.swiglu(given["gate"], given["up"], given["out"]),
+        _swiglu_expected,
+        _swiglu_reference,
+    ),
+    "relu": Operator(
+        _one_input,
+        lambda case, given: tileir_kernels.relu(given["input"], given["out"]),
+        lambda case, given: torch.relu(given["input"].double()),
+        _relu_reference,
+    ),
+    "gelu": Operator(
+        _one_input,
+        lambda case, given: tileir_kernels.gelu(given["input"], case.form, given["out"]),
+        _gelu_expected,
+        _gelu_reference,
+    ),
+    "geglu": Operator(
+        _geglu_inputs,
+        lambda case, given: tileir_kernels.geglu(given["input"], -1, case.form, given["out"]),
+        _geglu_expected,
+        _geglu_reference,
+    ),
+    "dropout": Operator(
+        _one_input,
+        lambda case, given: tileir_kernels.dropout(given["input"], SEED, DROPPED, given["out"]),
+        _dropout_expected,
+        _dropout_reference,
+    ),
+    "rms_norm": Operator(
+        _rms_norm_inputs,
+        lambda case, given: tileir_kernels.rms_norm(
+            given["input"], given["weight"], EPS, 1.0, given["out"], given["rstd"], variant=case.form
+        ),
+        _rms_norm_expected,
+        _rms_norm_reference,
+    ),
+}
+
+
+Shapes: TypeAlias = "tuple[tuple[int, ...], ...]"
+EACH_LAYOUT = ("packed", "padded", "offset")
+ADJACENT = ("packed", "offset")
+
+
+def _all(
+    operator: str, forms: tuple[str, ...], layouts: tuple[str, ...], checked: Shapes, timed: Shapes
+) -> Iterator[Case]:
+    """`checked`: shapes, the first in every layout; `timed`: shapes for the benchmark."""
+    first, *others = checked
+    for form in forms:
+        for dtype in DTYPES:
+            yield from (Case(operator, form, dtype, first, layout) for layout in layouts)
+            yield from (Case(operator, form, dtype, shape) for shape in others)
+            yield from (Case(operator, form, dtype, shape, timed=True) for shape in timed)
+
+
+def cases() -> list[Case]:
+    """All cases, by operator."""
+    ragged, wide = ((67, 1000), (5, 17)), ((67, 20_000), (5, 17))
+    rows = ((4096, 1024), (4096, 4096), (8192, 2000))
+    hidden = ((4096, 1024), (4096, 4096), (4096, 5632), (2048, 14_336))
+    vectors, long = ((100_003,), (17,)), ((1 << 22,), (1 << 24,), (50_000_003,))
+    return [
+        *_all("softmax", ("rows", "views", "one_row"), EACH_LAYOUT, ragged, rows),
+        *_all("softmax", ("chunked",), EACH_LAYOUT, wide, ((4096, 16_384), (2048, 30_000))),
+        *_all("silu_and_mul", ("",), EACH_LAYOUT, ragged, hidden),
+        *_all("swiglu", ("",), EACH_LAYOUT, ragged, hidden),
+        *_all("relu", ("",), ADJACENT, vectors, long),
+        *_all("gelu", ("none", "tanh"), ADJACENT, vectors, long),
+        *_all("geglu", ("none", "tanh"), ADJACENT, ((7, 13, 1000), (5, 17)), ((4096, 4096), (2048, 14_336))),
+        *_all("rms_norm", ("reload", "persistent"), EACH_LAYOUT, ragged, rows),
+        *_all("dropout", ("",), ADJACENT, vectors, long),
+    ]

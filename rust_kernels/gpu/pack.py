@@ -1,0 +1,128 @@
+"""Packs what a GPU machine without Rust and without Tile IR needs: `pack.py FOLDER [--operators a,b]`.
+
+Into FOLDER go the library, the Python package with cffi, the reference's kernels as bytecode with their
+launches, the assembler (one archive), and the scripts. There: `python FOLDER/run.py`. Run it with torch,
+cuda-tile, tilegym and tileir_diff at hand; TILEIR_TOOLCHAIN names the compilers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "python"), str(HERE.parents[1])]
+
+import cases as table  # noqa: E402
+from tileir_kernels import build  # noqa: E402
+
+ARCH = "sm_90"
+MULTIPROCESSORS = 132
+CFFI = "cffi==2.1.1"
+ASSEMBLER = ("bin/tileiras", "bin/ptxas", "lib/libnvvm.so.4")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--operators", default="")
+    arguments.add_argument("--assembler", type=Path, help="an archive of it that is there")
+    given = arguments.parse_args()
+    chosen = [name for name in given.operators.split(",") if name] or list(table.OPERATORS)
+    chosen_cases = [case for case in table.cases() if case.operator in chosen]
+    folder: Path = given.folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with lzma.open(folder / f"{build.NAME}.xz", "wb") as packed:
+        packed.write(build.library().read_bytes())
+    copy_python(folder)
+    pack_assembler(folder, given.assembler)
+    pack_references(folder / "reference", chosen_cases)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    print(f"{len(chosen_cases)} cases, {size / 2**20:.1f} MiB in {folder}")
+
+
+def copy_python(folder: Path) -> None:
+    shutil.copytree(build.WORKSPACE / "python" / "tileir_kernels", folder / "tileir_kernels")
+    for name in ("cases.py", "run.py", "launch.py", "measure.py", "schema.json"):
+        shutil.copy(HERE / name, folder / name)
+    wheels = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder / "packages")]
+    options = ["--python-version", "3.12", "--only-binary", ":all:", CFFI]
+    subprocess.run([*wheels, *options], check=True)
+
+
+def pack_assembler(folder: Path, archive: Path | None) -> None:
+    place = folder / "assembler.tar.xz"
+    if archive is not None:
+        shutil.copyfile(archive, place)
+        return
+    toolkit = Path(os.environ[build.TOOLCHAIN], "nvidia", "cu13")
+    with tarfile.open(place, "w:xz") as packed:
+        for name in ASSEMBLER:
+            packed.add(toolkit / name, name)
+
+
+def pack_references(folder: Path, chosen: list[table.Case]) -> None:
+    """The reference's bytecode, once for each specialisation, and a launch for each case."""
+    from tileir_diff.dump.export import export
+
+    folder.mkdir()
+    launches: dict[str, Any] = {}
+    made: dict[str, tuple[str, str]] = {}
+    for case in chosen:
+        reference = table.OPERATORS[case.operator].reference(case, MULTIPROCESSORS)
+        given = table.untouched(case)
+        if reference.flat:
+            given = {name: tensor.view(-1) for name, tensor in given.items()}
+        job = export_job(reference, given)
+        key = hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()[:12]
+        if key not in made:
+            file = f"{len(made):03}.tirbc"
+            told = export(job | {"output": str(folder / file)})
+            made[key] = (file, told["entry"])
+        file, entry = made[key]
+        launches[case.name] = {
+            "bytecode": file, "entry": entry, "grid": [reference.grid, 1, 1],
+            "flat": reference.flat,
+            "args": [value for _, value in reference.parameters if isinstance(value, str)],
+        }  # fmt: skip
+    (folder / "launches.json").write_text(json.dumps({"arch": ARCH, "launches": launches}, indent=1))
+
+
+def export_job(reference: table.Reference, given: dict[str, Any]) -> dict[str, Any]:
+    """What `tileir-diff dump py` asks of cuTile Python."""
+    module, _, kernel = reference.kernel.partition(":")
+    importlib.import_module(module)
+    arguments: list[dict[str, Any]] = []
+    for name, value in reference.parameters:
+        if isinstance(value, str):
+            arguments.append({"name": name, **described(given[value])})
+        else:
+            arguments.append({"name": name, "kind": "constant", "value": value, "shape": [], "strides": []})
+    return {
+        "module": module, "kernel": kernel, "folder": os.getcwd(), "arch": ARCH, "bytecode_version": None,
+        "arguments": arguments,
+    }  # fmt: skip
+
+
+def described(tensor: Any) -> dict[str, Any]:
+    [dtype] = [name for name, dtype in table.DTYPES.items() if dtype == tensor.dtype]
+    address = tensor.data_ptr()
+    return {
+        "kind": "array", "dtype": dtype, "bytes": tensor.element_size(), "shape": list(tensor.shape),
+        "strides": list(tensor.stride()), "align": min(address & -address, 16),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+/* Tile kernels in cuTile Rust. Generated from python/tileir_kernels/cdef.h: edit that. */
+#ifndef TILEIR_KERNELS_H
+#define TILEIR_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A tensor that the caller owns. Strides are in elements. dtype: 0 f32, 1 f16, 2 bf16. */
+typedef struct {
+    uint64_t ptr;
+    int32_t ndim;
+    int64_t shape[8];
+    int64_t strides[8];
+    int32_t dtype;
+} TensorDesc;
+
+/* Hints of one launch to the assembler instead of the kernel's own; 0: the kernel's own. */
+typedef struct {
+    int32_t occupancy;
+    int32_t num_ctas;
+    int32_t num_worker_warps;
+} LaunchHints;
+
+/* What an operator returns. tileir_error() says more, and names the argument. */
+typedef enum {
+    TILEIR_OK = 0,
+    TILEIR_NULL = 1,
+    TILEIR_DTYPE = 2,
+    TILEIR_RANK = 3,
+    TILEIR_SHAPE = 4,
+    TILEIR_STRIDE = 5,
+    TILEIR_EMPTY = 6,
+    TILEIR_TOO_LARGE = 7,
+    TILEIR_VALUE = 8,
+    TILEIR_DEVICE = 9,
+    TILEIR_COMPILE = 10,
+    TILEIR_LAUNCH = 11,
+    TILEIR_PANIC = 12
+} TileirStatus;
+
+/* The text of the last call of this thread that failed. Valid until the next call that fails. */
+const char *tileir_error(void);
+
+/* sizeof(TensorDesc) as the library sees it. */
+size_t tileir_tensor_desc_size(void);
+
+/* From now on calls of this thread write what they would launch (bytecode, and the launch as JSON) into `folder`, for a
+   device of `arch` (as "sm_90") with so many multiprocessors; nothing is launched. `assemble`: also compile for `arch`
+   into the cache. `folder` NULL: calls launch again. */
+int32_t tileir_record(const char *folder, const char *arch, int32_t multiprocessors, int32_t assemble);
+
+/* Keeps compiled kernels in `folder`, and looks there before compiling. */
+int32_t tileir_cache(const char *folder);
+
+/* Operators. They enqueue on `stream` (a CUstream or cudaStream_t) of device `device`, and wait for nothing. The memory
+   belongs to the caller, and must live until the stream has passed the call. `hints` may be NULL. */
+
+/* variant: 0 masked loads, 1 views (tensor memory accelerator), 2 in chunks, 3 one block a row */
+int32_t tileir_softmax(const TensorDesc *out, const TensorDesc *input, int32_t variant, const LaunchHints *hints,
+                       int32_t device, void *stream);
+int32_t tileir_silu_and_mul(const TensorDesc *out, const TensorDesc *input, const LaunchHints *hints, int32_t device,
+                            void *stream);
+int32_t tileir_swiglu(const TensorDesc *out, const TensorDesc *gate, const TensorDesc *up, const LaunchHints *hints,
+                      int32_t device, void *stream);
+int32_t tileir_relu(const TensorDesc *out, const TensorDesc *input, const LaunchHints *hints, int32_t device,
+                    void *stream);
+/* approximate: 0 tanh by way of a sigmoid, 1 tanh */
+int32_t tileir_gelu(const TensorDesc *out, const TensorDesc *input, int32_t approximate, const LaunchHints *hints,
+                    int32_t device, void *stream);
+/* dim: the dimension that is split into two halves */
+int32_t tileir_geglu(const TensorDesc *out, const TensorDesc *input, int32_t dim, int32_t approximate,
+                     const LaunchHints *hints, int32_t device, void *stream);
+/* probability: with which an element becomes zero */
+int32_t tileir_dropout(const TensorDesc *out, const TensorDesc *input, double probability, int32_t seed,
+                       const LaunchHints *hints, int32_t device, void *stream);
+/* out = input / rms * (shift + weight), rstd = 1 / rms, of each row. rstd is f32.
+   variant: 0 one block a row, 1 views, a block for several tiles of rows */
+int32_t tileir_rms_norm(const TensorDesc *out, const TensorDesc *rstd, const TensorDesc *input,
+                        const TensorDesc *weight, double eps, double shift, int32_t variant, const LaunchHints *hints,
+                        int32_t device, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,138 @@
+//! What the row and element kernels share: lanes of pointers, bounds as cuTile Python's gather checks them.
+
+#[cutile::module]
+pub mod device {
+    use cutile::core::*;
+
+    /// The number of these bits.
+    pub fn float_of(bits: i32) -> f32 {
+        let bits: Tile<i32, { [] }> = scalar_to_tile(bits);
+        let number: Tile<f32, { [] }> = bitcast(bits);
+        tile_to_scalar(number)
+    }
+
+    pub fn minus_infinity() -> f32 {
+        let number: Tile<f32, { [] }> = constant(f32::NEG_INFINITY, shape![]);
+        tile_to_scalar(number)
+    }
+
+    /// The same number in all lanes, in 64 bits.
+    pub fn wide<const N: i32>(number: i32) -> Tile<i64, { [N] }> {
+        let scalar: Tile<i32, { [] }> = scalar_to_tile(number);
+        let long: Tile<i64, { [] }> = exti(scalar);
+        let one: Tile<i64, { [1] }> = long.reshape(shape![1]);
+        one.broadcast(shape![N])
+    }
+
+    /// Which indices lie in `0..extent`: one unsigned comparison, as a negative index is a large one.
+    pub fn within<const N: i32>(index: Tile<i64, { [N] }>, extent: i32) -> Tile<bool, { [N] }> {
+        let end: Tile<i64, { [N] }> = wide::<N>(extent);
+        let index: Tile<u64, { [N] }> = bitcast(index);
+        let end: Tile<u64, { [N] }> = bitcast(end);
+        cmpi(index, end, predicate::LessThan)
+    }
+
+    /// The addresses `base + offset`, in elements.
+    pub fn addresses<E: ElementType, const N: i32>(
+        base: *mut E,
+        offset: Tile<i64, { [N] }>,
+    ) -> PointerTile<*mut E, { [N] }> {
+        let scalar: PointerTile<*mut E, { [] }> = pointer_to_tile(base);
+        let one: PointerTile<*mut E, { [1] }> = scalar.reshape(shape![1]);
+        let all: PointerTile<*mut E, { [N] }> = one.broadcast(shape![N]);
+        all.offset_tile(offset)
+    }
+
+    /// Row `row`, columns `column`, of a matrix whose columns are adjacent.
+    pub fn row_addresses<E: ElementType, const N: i32>(
+        base: *mut E,
+        row: i32,
+        stride: i32,
+        column: Tile<i32, { [N] }>,
+    ) -> PointerTile<*mut E, { [N] }> {
+        let row: Tile<i64, { [N] }> = wide::<N>(row);
+        let stride: Tile<i64, { [N] }> = wide::<N>(stride);
+        let column: Tile<i64, { [N] }> = exti(column);
+        addresses(base, row * stride + column)
+    }
+
+    /// Which of them are elements of a matrix of these extents.
+    pub fn row_mask<const N: i32>(
+        row: i32,
+        rows: i32,
+        column: Tile<i32, { [N] }>,
+        columns: i32,
+    ) -> Tile<bool, { [N] }> {
+        let row: Tile<i64, { [N] }> = wide::<N>(row);
+        let row_inside: Tile<bool, { [N] }> = within(row, rows);
+        let column: Tile<i64, { [N] }> = exti(column);
+        let column_inside: Tile<bool, { [N] }> = within(column, columns);
+        andi(row_inside, column_inside)
+    }
+
+    /// Loads where `mask` holds; `padding` elsewhere.
+    pub unsafe fn gather<E: ElementType, const N: i32>(
+        pointers: PointerTile<*mut E, { [N] }>,
+        mask: Tile<bool, { [N] }>,
+        padding: f32,
+        token: Token,
+    ) -> Tile<E, { [N] }> {
+        let padding: E = convert_scalar(padding);
+        let (tile, done): (Tile<E, { [N] }>, Token) = unsafe {
+            load_ptr_tko(
+                pointers,
+                ordering::Weak,
+                None::<scope::TileBlock>,
+                Some(mask),
+                Some(padding),
+                Some(token),
+                Latency::<0>,
+            )
+        };
+        tile
+    }
+
+    /// Loads all lanes.
+    pub unsafe fn gather_all<E: ElementType, const N: i32>(
+        pointers: PointerTile<*mut E, { [N] }>,
+        token: Token,
+    ) -> Tile<E, { [N] }> {
+        let (tile, done): (Tile<E, { [N] }>, Token) = unsafe {
+            load_ptr_tko(pointers, ordering::Weak, None::<scope::TileBlock>, None, None, Some(token), Latency::<0>)
+        };
+        tile
+    }
+
+    /// Stores where `mask` holds.
+    pub unsafe fn scatter<E: ElementType, const N: i32>(
+        pointers: PointerTile<*mut E, { [N] }>,
+        tile: Tile<E, { [N] }>,
+        mask: Tile<bool, { [N] }>,
+        token: Token,
+    ) -> Token {
+        let done: Token = unsafe {
+            store_ptr_tko(
+                pointers,
+                tile,
+                ordering::Weak,
+                None::<scope::TileBlock>,
+                Some(mask),
+                Some(token),
+                Latency::<0>,
+            )
+        };
+        done
+    }
+
+    /// Stores all lanes.
+    pub unsafe fn scatter_all<E: ElementType, const N: i32>(
+        pointers: PointerTile<*mut E, { [N] }>,
+        tile: Tile<E, { [N] }>,
+        token: Token,
+    ) -> Token {
+        let done: Token = unsafe {
+            store_ptr_tko(pointers, tile, ordering::Weak, None::<scope::TileBlock>, None, Some(token), Latency::<0>)
+        };
+        done
+    }
+}

@@ -1,0 +1,141 @@
+//! Tensors of a call, checked. Every refusal names the argument.
+
+use crate::abi::{Failure, MAX_RANK, Outcome, Status, TensorDesc};
+
+/// Element types, by their code in a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+pub enum Dtype {
+    F32 = 0,
+    F16 = 1,
+    BF16 = 2,
+}
+
+impl Dtype {
+    /// The name that cuTile Rust knows it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::BF16 => "bf16",
+        }
+    }
+
+    pub fn bytes(self) -> i32 {
+        if self == Self::F32 { 4 } else { 2 }
+    }
+
+    fn from_code(code: i32) -> Option<Self> {
+        [Self::F32, Self::F16, Self::BF16].into_iter().find(|dtype| *dtype as i32 == code)
+    }
+}
+
+/// A tensor of known type with elements, whose extents and strides fit 32 bits.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    pub name: &'static str,
+    pub pointer: u64,
+    pub dtype: Dtype,
+    pub shape: Vec<i32>,
+    pub strides: Vec<i32>,
+}
+
+impl Tensor {
+    /// Reads a descriptor.
+    ///
+    /// # Safety
+    /// `descriptor` is null or points to a `TensorDesc`.
+    pub unsafe fn read(descriptor: *const TensorDesc, name: &'static str) -> Outcome<Self> {
+        // SAFETY: the caller's promise.
+        let Some(given) = (unsafe { descriptor.as_ref() }) else {
+            return Err(Failure::new(Status::Null, format!("{name}: no tensor is given")));
+        };
+        let Some(dtype) = Dtype::from_code(given.dtype) else {
+            let text = format!("{name}: dtype must be f32, f16 or bf16 (code {})", given.dtype);
+            return Err(Failure::new(Status::Dtype, text));
+        };
+        let rank = usize::try_from(given.ndim).ok().filter(|rank| *rank <= MAX_RANK);
+        let Some(rank) = rank else {
+            let text = format!("{name}: {} dimensions; at most {MAX_RANK} are supported", given.ndim);
+            return Err(Failure::new(Status::Rank, text));
+        };
+        let (shape, strides) = (&given.shape[..rank], &given.strides[..rank]);
+        if shape.contains(&0) {
+            return Err(Failure::new(Status::Empty, format!("{name}: it has no elements, its shape is {shape:?}")));
+        }
+        if given.ptr == 0 {
+            return Err(Failure::new(Status::Null, format!("{name}: its address is null")));
+        }
+        Ok(Self { name, pointer: given.ptr, dtype, shape: narrow(shape, name)?, strides: narrow(strides, name)? })
+    }
+
+    /// Its rows, columns and row stride. The columns must be adjacent.
+    pub fn matrix(&self) -> Outcome<[i32; 3]> {
+        let [rows, columns] = self.shape[..] else { return Err(self.rank_is_not("2")) };
+        let [stride, step] = self.strides[..] else { return Err(self.rank_is_not("2")) };
+        if step != 1 && columns != 1 {
+            let text = format!("{}: the elements of a row must be adjacent, their stride is {step}", self.name);
+            return Err(Failure::new(Status::Stride, text));
+        }
+        Ok([rows, columns, stride])
+    }
+
+    /// The number of its elements, whatever its shape. They must be adjacent, and in order.
+    pub fn flat(&self) -> Outcome<i32> {
+        let mut size: i32 = 1;
+        for (extent, step) in self.shape.iter().zip(&self.strides).rev() {
+            if *step != size && *extent != 1 {
+                let text = format!("{}: its elements must be adjacent, its strides are {:?}", self.name, self.strides);
+                return Err(Failure::new(Status::Stride, text));
+            }
+            let Some(product) = size.checked_mul(*extent) else {
+                let text = format!("{}: {:?} are more than 2^31 elements", self.name, self.shape);
+                return Err(Failure::new(Status::TooLarge, text));
+            };
+            size = product;
+        }
+        Ok(size)
+    }
+
+    pub fn same_dtype(&self, other: &Self) -> Outcome<()> {
+        if self.dtype == other.dtype {
+            return Ok(());
+        }
+        let (mine, others) = (self.dtype.name(), other.dtype.name());
+        let text = format!("{}: dtype {mine} is not that of {}, {others}", self.name, other.name);
+        Err(Failure::new(Status::Dtype, text))
+    }
+
+    pub fn same_shape(&self, other: &Self) -> Outcome<()> {
+        self.has_shape(&other.shape, other.name)
+    }
+
+    /// `from`: the argument that the shape follows from.
+    pub fn has_shape(&self, shape: &[i32], from: &str) -> Outcome<()> {
+        if self.shape == shape {
+            return Ok(());
+        }
+        let text = format!("{}: shape {:?}, but {shape:?} follows from {from}", self.name, self.shape);
+        Err(Failure::new(Status::Shape, text))
+    }
+
+    fn rank_is_not(&self, wanted: &str) -> Failure {
+        let text = format!("{}: {} dimensions, not {wanted}", self.name, self.shape.len());
+        Failure::new(Status::Rank, text)
+    }
+}
+
+fn narrow(numbers: &[i64], name: &str) -> Outcome<Vec<i32>> {
+    let fits = |number: &i64| i32::try_from(*number).ok().filter(|number| *number >= 0);
+    let narrowed: Option<Vec<i32>> = numbers.iter().map(fits).collect();
+    narrowed.ok_or_else(|| {
+        Failure::new(Status::TooLarge, format!("{name}: an extent or stride of {numbers:?} is not in 0..2^31"))
+    })
+}
+
+/// The number of elements of a tile that holds a whole row.
+pub fn tile_of(columns: i32, name: &str) -> Outcome<i32> {
+    let tile = u32::try_from(columns).ok().and_then(u32::checked_next_power_of_two);
+    let tile = tile.and_then(|tile| i32::try_from(tile).ok());
+    tile.ok_or_else(|| Failure::new(Status::TooLarge, format!("{name}: no tile holds a row of {columns}")))
+}

@@ -1,0 +1,142 @@
+//! Every kernel compiles to Tile IR that the disassembler verifies, in every type and form, with no check left in it.
+
+use std::process::Command;
+
+use tileir_kernels::abi::{Failure, LaunchHints, MAX_RANK, Outcome, Status, TensorDesc};
+use tileir_kernels::call::{Call, with_large_stack};
+use tileir_kernels::record::{Recording, Target};
+use tileir_kernels::tensor::Dtype;
+use tileir_kernels::{gelu, relu, silu_and_mul, softmax, swiglu};
+
+const DTYPES: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::BF16];
+const ARCH: &str = "sm_90";
+const NO_HINTS: LaunchHints = LaunchHints { occupancy: 0, num_ctas: 0, num_worker_warps: 0 };
+
+/// A contiguous tensor at an aligned address that is never touched.
+fn tensor(dtype: Dtype, shape: &[i64]) -> TensorDesc {
+    let mut desc = TensorDesc {
+        ptr: 1 << 32,
+        ndim: shape.len() as i32,
+        shape: [0; MAX_RANK],
+        strides: [0; MAX_RANK],
+        dtype: dtype as i32,
+    };
+    let mut step = 1;
+    for axis in (0..shape.len()).rev() {
+        (desc.shape[axis], desc.strides[axis]) = (shape[axis], step);
+        step *= shape[axis];
+    }
+    desc
+}
+
+fn target() -> Target {
+    Target::Record(Recording { folder: std::env::temp_dir(), arch: ARCH.into(), multiprocessors: 132, assemble: false })
+}
+
+/// Compiles a call and lets the disassembler verify it, where there is one.
+fn check(call: &Call) -> Outcome<()> {
+    let compiled = call.compile(ARCH)?;
+    let checks = compiled.check_counts();
+    assert_eq!((checks.discharged, checks.hoisted, checks.in_place), (0, 0, 0), "{call:?}");
+    assert!(compiled.launch_checks().is_empty(), "{call:?}");
+    let bytecode = compiled.bytecode().map_err(|error| call.refused(&error.to_string()))?;
+    let file = std::env::temp_dir().join(format!("{}-{:p}.tirbc", std::process::id(), call));
+    std::fs::write(&file, bytecode).unwrap();
+    let disassembled = Command::new("tileirdisasm").arg(&file).output();
+    std::fs::remove_file(&file).unwrap();
+    let Ok(output) = disassembled else { return Ok(()) };
+    assert!(output.status.success(), "{call:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains(&format!("entry @{}_entry", call.kernel.entry)), "{text}");
+    // One argument for each word of a launch.
+    let head = text.lines().find(|line| line.contains("entry @")).unwrap();
+    assert_eq!(head.matches("%arg").count(), call.words().len(), "{head}");
+    Ok(())
+}
+
+fn for_each_dtype(plan: impl Fn(Dtype) -> Outcome<Call> + Sync) {
+    for dtype in DTYPES {
+        let call = plan(dtype).unwrap();
+        with_large_stack(|| check(&call)).unwrap();
+    }
+}
+
+#[test]
+fn softmax_in_all_forms() {
+    for (variant, columns) in [(0, 1000), (1, 1000), (2, 10_000), (3, 1000), (3, 1024)] {
+        for_each_dtype(|dtype| {
+            let matrix = tensor(dtype, &[64, columns]);
+            unsafe { softmax::ffi::plan(&matrix, &matrix, variant, NO_HINTS, &target()) }
+        });
+    }
+}
+
+#[test]
+fn silu_and_mul_of_ragged_rows() {
+    for_each_dtype(|dtype| unsafe {
+        silu_and_mul::ffi::plan(&tensor(dtype, &[64, 1000]), &tensor(dtype, &[64, 2000]), NO_HINTS)
+    });
+}
+
+#[test]
+fn swiglu_with_and_without_mask() {
+    for columns in [1000, 1024] {
+        for_each_dtype(|dtype| {
+            let matrix = tensor(dtype, &[64, columns]);
+            unsafe { swiglu::ffi::plan(&matrix, &matrix, &matrix, NO_HINTS) }
+        });
+    }
+}
+
+#[test]
+fn relu_of_a_ragged_vector() {
+    for_each_dtype(|dtype| {
+        let vector = tensor(dtype, &[10_001]);
+        unsafe { relu::ffi::plan(&vector, &vector, NO_HINTS) }
+    });
+}
+
+#[test]
+fn gelu_in_both_forms() {
+    for approximate in [0, 1] {
+        for_each_dtype(|dtype| {
+            let vector = tensor(dtype, &[10_001]);
+            unsafe { gelu::ffi::plan(&vector, &vector, approximate, NO_HINTS) }
+        });
+    }
+}
+
+fn refusal(outcome: Outcome<Call>) -> (Status, String) {
+    let Failure { status, text } = outcome.err().unwrap();
+    (status, text)
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_name() {
+    let input = tensor(Dtype::F16, &[64, 1000]);
+    let plan = |output: *const TensorDesc, input: *const TensorDesc| unsafe {
+        softmax::ffi::plan(output, input, 0, NO_HINTS, &target())
+    };
+    let change = |edit: fn(&mut TensorDesc)| {
+        let mut changed = input;
+        edit(&mut changed);
+        refusal(plan(&changed, &input))
+    };
+    assert_eq!(refusal(plan(std::ptr::null(), &input)).0, Status::Null);
+    assert_eq!(change(|output| output.ptr = 0), (Status::Null, "out: its address is null".into()));
+    assert_eq!(change(|output| output.dtype = 77).0, Status::Dtype);
+    assert_eq!(change(|output| output.dtype = Dtype::F32 as i32).0, Status::Dtype);
+    assert_eq!(change(|output| output.ndim = 9).0, Status::Rank);
+    assert_eq!(change(|output| output.ndim = -1).0, Status::Rank);
+    assert_eq!(change(|output| output.ndim = 1).0, Status::Shape);
+    assert_eq!(change(|output| output.shape[0] = 63).0, Status::Shape);
+    assert_eq!(change(|output| output.shape[1] = 0).0, Status::Empty);
+    assert_eq!(change(|output| output.strides[1] = 2).0, Status::Stride);
+    assert_eq!(change(|output| output.strides[0] = 1 << 31).0, Status::TooLarge);
+    assert_eq!(change(|output| output.strides[0] = -1000).0, Status::TooLarge);
+    for (_, text) in [change(|output| output.shape[1] = 0), change(|output| output.strides[1] = 2)] {
+        assert!(text.starts_with("out: "), "{text}");
+    }
+    let variant = unsafe { softmax::ffi::plan(&input, &input, 4, NO_HINTS, &target()) };
+    assert_eq!(refusal(variant), (Status::Value, "variant: 4 is not one of 0 to 3".into()));
+}

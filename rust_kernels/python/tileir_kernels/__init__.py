@@ -1,0 +1,28 @@
+"""Tile kernels in cuTile Rust, called from torch.
+
+    import tileir_kernels
+    y = tileir_kernels.softmax(x)
+
+`tileir_kernels.backend.register()` makes them a backend of TileGym.
+"""
+
+from tileir_kernels.errors import BuildError, KernelError, StaleLibraryWarning
+from tileir_kernels.library import recording
+from tileir_kernels.ops import dropout, geglu, gelu, relu, rms_norm, silu_and_mul, softmax, swiglu
+from tileir_kernels.tensors import Hints
+
+__all__ = [
+    "BuildError",
+    "Hints",
+    "KernelError",
+    "StaleLibraryWarning",
+    "dropout",
+    "geglu",
+    "gelu",
+    "recording",
+    "relu",
+    "rms_norm",
+    "silu_and_mul",
+    "softmax",
+    "swiglu",
+]

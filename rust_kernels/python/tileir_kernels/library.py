@@ -1,0 +1,108 @@
+"""The loaded library: the one that TILEIR_KERNELS_LIBRARY names, else the one built from the sources.
+
+Of sources, the library follows every change: the next call builds and loads it anew.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from cffi import FFI
+
+from tileir_kernels import build
+from tileir_kernels.errors import BuildError, StaleLibraryWarning, failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LIBRARY: Final = "TILEIR_KERNELS_LIBRARY"
+"""Names a library that is there: nothing is built."""
+CACHE: Final = "TILEIR_KERNELS_CACHE"
+"""Names a folder for compiled kernels."""
+
+CDEF: Final = Path(__file__).with_name("cdef.h").read_text("utf-8")
+"""The C ABI, declared once: for cffi here, and for C in `include/tileir_kernels.h`."""
+
+ffi: Any = FFI()
+ffi.cdef(CDEF)
+
+
+class _Loaded:
+    """What is loaded. `stamp`: of the sources that it was made of; None where there are none to follow."""
+
+    def __init__(self) -> None:
+        self.library: Any = None
+        self.stamp: tuple[tuple[int, int], ...] | None = None
+        self.recording = False
+
+    def get(self) -> Any:
+        """The library, up to date. Raises BuildError where it does not build and there is none of before."""
+        if self.library is not None and (self.stamp is None or self.stamp == build.stamp()):
+            return self.library
+        given = os.environ.get(LIBRARY)
+        if given:
+            return self.load(Path(given), None)
+        stamp = build.stamp()
+        try:
+            return self.load(build.library(), stamp)
+        except BuildError as error:
+            older = build.newest()
+            if self.library is None and older is None:
+                raise
+            warnings.warn(f"the library of before is used: {error}", StaleLibraryWarning, stacklevel=4)
+            self.stamp = stamp  # not again before the next change
+            return self.library if older is None or self.library is not None else self.load(older, stamp)
+
+    def load(self, path: Path, stamp: tuple[tuple[int, int], ...] | None) -> Any:
+        library = ffi.dlopen(str(path))
+        theirs, ours = library.tileir_tensor_desc_size(), ffi.sizeof("TensorDesc")
+        if theirs != ours:
+            raise ImportError(
+                f"{path}: its TensorDesc has {theirs} bytes, not {ours}: it is of another version"
+            )
+        self.library, self.stamp = library, stamp
+        cache = os.environ.get(CACHE)
+        if cache:
+            check(library, library.tileir_cache(cache.encode()))
+        return library
+
+
+_loaded = _Loaded()
+
+
+def library() -> Any:
+    """The library, built and loaded where that is needed."""
+    return _loaded.get()
+
+
+def is_recording() -> bool:
+    return _loaded.recording
+
+
+def check(library: Any, status: int) -> None:
+    """Raises what a status means."""
+    if status:
+        raise failure(status, ffi.string(library.tileir_error()).decode())
+
+
+@contextmanager
+def recording(
+    folder: str | os.PathLike[str], arch: str, multiprocessors: int = 132, *, assemble: bool = False
+) -> Iterator[None]:
+    """Within it operators launch nothing: they write the kernels and launches into `folder`.
+
+    They take tensors of any device; only addresses, shapes and strides matter. `assemble`: also compile the
+    kernels for `arch` into the cache that TILEIR_KERNELS_CACHE names.
+    """
+    loaded = library()
+    check(loaded, loaded.tileir_record(os.fsencode(folder), arch.encode(), multiprocessors, int(assemble)))
+    _loaded.recording = True
+    try:
+        yield
+    finally:
+        _loaded.recording = False
+        check(loaded, loaded.tileir_record(ffi.NULL, ffi.NULL, 0, 0))

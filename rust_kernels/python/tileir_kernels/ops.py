@@ -1,0 +1,206 @@
+"""The operators. They return a new tensor, or write the one given as `out`; they copy nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+
+from tileir_kernels.library import check, ffi, library
+from tileir_kernels.tensors import check as check_tensor
+from tileir_kernels.tensors import describe, place, same_device
+
+if TYPE_CHECKING:
+    from tileir_kernels.tensors import Hints
+
+SoftmaxVariant = Literal["rows", "views", "chunked", "one_row"]
+VARIANTS: dict[str, int] = {"rows": 0, "views": 1, "chunked": 2, "one_row": 3}
+NORM_VARIANTS = {"reload": 0, "persistent": 1}
+APPROXIMATIONS = {"none": 0, "tanh": 1}
+GOLDEN_RATIO = 2654435761
+"""2^32 divided by it, odd."""
+
+
+def softmax(
+    input: torch.Tensor,  # noqa: A002
+    out: torch.Tensor | None = None,
+    *,
+    variant: SoftmaxVariant = "rows",
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """Softmax along the last of two dimensions.
+
+    `variant`: "rows", masked loads; "views", by the tensor memory accelerator; "chunked", for rows longer
+    than a tile; "one_row", one block a row.
+    """
+    check_tensor("input", input)
+    result = _result(input, input.shape, out)
+    code = _choice("variant", variant, VARIANTS)
+    _call("tileir_softmax", (("out", result), ("input", input)), code, hints=hints)
+    return result
+
+
+def silu_and_mul(
+    input: torch.Tensor,  # noqa: A002
+    out: torch.Tensor | None = None,
+    *,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """silu(input[..., :n]) * input[..., n:], where a row has 2 n elements."""
+    check_tensor("input", input)
+    if input.dim() < 1 or input.shape[-1] % 2:
+        raise ValueError(f"input: the last dimension of {tuple(input.shape)} has no two halves")
+    shape = (*input.shape[:-1], input.shape[-1] // 2)
+    result = _result(input, shape, out)
+    _call(
+        "tileir_silu_and_mul", (("out", _rows("out", result)), ("input", _rows("input", input))), hints=hints
+    )
+    return result
+
+
+def swiglu(
+    gate: torch.Tensor, up: torch.Tensor, out: torch.Tensor | None = None, *, hints: Hints | None = None
+) -> torch.Tensor:
+    """silu(gate) * up."""
+    check_tensor("gate", gate)
+    check_tensor("up", up)
+    result = _result(gate, gate.shape, out)
+    tensors = (("out", _rows("out", result)), ("gate", _rows("gate", gate)), ("up", _rows("up", up)))
+    _call("tileir_swiglu", tensors, hints=hints)
+    return result
+
+
+def relu(input: torch.Tensor, out: torch.Tensor | None = None, *, hints: Hints | None = None) -> torch.Tensor:  # noqa: A002
+    """max(input, 0)."""
+    check_tensor("input", input)
+    result = _result(input, input.shape, out)
+    _call("tileir_relu", (("out", result), ("input", input)), hints=hints)
+    return result
+
+
+def gelu(
+    input: torch.Tensor,  # noqa: A002
+    approximate: str = "none",
+    out: torch.Tensor | None = None,
+    *,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """The Gaussian error linear unit. `approximate`: "none" or "tanh"."""
+    check_tensor("input", input)
+    code = _choice("approximate", approximate, APPROXIMATIONS)
+    result = _result(input, input.shape, out)
+    _call("tileir_gelu", (("out", result), ("input", input)), code, hints=hints)
+    return result
+
+
+def geglu(
+    input: torch.Tensor,  # noqa: A002
+    dim: int = -1,
+    approximate: str = "none",
+    out: torch.Tensor | None = None,
+    *,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """The first half of `input` along `dim`, times GELU of the second."""
+    check_tensor("input", input)
+    code = _choice("approximate", approximate, APPROXIMATIONS)
+    if not -input.dim() <= dim < input.dim():
+        raise ValueError(f"dim: {dim} is no dimension of input, which has {input.dim()}")
+    shape = list(input.shape)
+    shape[dim] //= 2
+    result = _result(input, shape, out)
+    _call("tileir_geglu", (("out", result), ("input", input)), dim, code, hints=hints)
+    return result
+
+
+def dropout(
+    input: torch.Tensor,  # noqa: A002
+    seed: int,
+    p: float = 0.5,
+    out: torch.Tensor | None = None,
+    *,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """`input` with elements set to zero with probability `p`, the others scaled by 1 / (1 - p)."""
+    check_tensor("input", input)
+    result = _result(input, input.shape, out)
+    _call("tileir_dropout", (("out", result), ("input", input)), float(p), _mixed(seed), hints=hints)
+    return result
+
+
+def rms_norm(
+    input: torch.Tensor,  # noqa: A002
+    weight: torch.Tensor,
+    eps: float = 1e-6,
+    shift: float = 0.0,
+    out: torch.Tensor | None = None,
+    rstd: torch.Tensor | None = None,
+    *,
+    variant: str = "reload",
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """Each row of `input` divided by the root of its mean square, times (shift + weight).
+
+    `rstd`: where that root's inverse is written, f32. `variant`: "reload", one block a row, which it reads
+    twice; "persistent", by views, a block for several tiles of whole rows.
+    """
+    check_tensor("input", input)
+    check_tensor("weight", weight)
+    result = _result(input, input.shape, out)
+    rows = _rows("input", input)
+    if rstd is None:
+        rstd = torch.empty(rows.shape[0], dtype=torch.float32, device=input.device)
+    code = _choice("variant", variant, NORM_VARIANTS)
+    tensors = (("out", _rows("out", result)), ("rstd", rstd), ("input", rows), ("weight", weight))
+    _call("tileir_rms_norm", tensors, float(eps), float(shift), code, hints=hints)
+    return result
+
+
+def _mixed(seed: int) -> int:
+    """A signed number of 32 bits that all depend on the seed: the kernel itself hashes little."""
+    product = (int(seed) * GOLDEN_RATIO) % (1 << 32)
+    return product - (1 << 32) if product >> 31 else product
+
+
+def _call(
+    name: str, tensors: tuple[tuple[str, torch.Tensor], ...], *options: float, hints: Hints | None
+) -> None:
+    (_, first), *others = tensors
+    for other_name, other in others:
+        same_device(other_name, other, "out", first)
+    descriptors = [describe(*named) for named in tensors]
+    device, stream = place(first)
+    loaded = library()
+    status = getattr(loaded, name)(
+        *descriptors, *options, ffi.NULL if hints is None else hints.c, device, stream
+    )
+    if status:
+        check(loaded, status)
+
+
+def _result(like: torch.Tensor, shape: Any, out: torch.Tensor | None) -> torch.Tensor:
+    if out is None:
+        return torch.empty(shape, dtype=like.dtype, device=like.device)
+    check_tensor("out", out)
+    if out.shape != torch.Size(shape):
+        raise ValueError(f"out: shape {tuple(out.shape)}, but {tuple(shape)} follows from the input")
+    return out
+
+
+def _rows(name: str, tensor: torch.Tensor) -> torch.Tensor:
+    """The same memory as a matrix."""
+    if tensor.dim() == 2:
+        return tensor
+    try:
+        return tensor.view(-1, tensor.shape[-1] if tensor.dim() else 1)
+    except RuntimeError:
+        raise ValueError(
+            f"{name}: its rows are not evenly spaced, its strides are {tensor.stride()}"
+        ) from None
+
+
+def _choice(name: str, given: str, codes: dict[str, int]) -> int:
+    try:
+        return codes[given]
+    except (KeyError, TypeError):
+        raise ValueError(f"{name}: {given!r} is not one of {', '.join(codes)}") from None

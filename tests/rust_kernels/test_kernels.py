@@ -1,0 +1,83 @@
+"""What the kernels compute, by the interpreter: shapes no tile divides, rows with gaps, odd addresses."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.rust_kernels.conftest import CFFI
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("cffi", reason=CFFI)
+torch = pytest.importorskip("torch")
+
+import cases as table  # noqa: E402
+from cases import Case  # noqa: E402
+from tileir_kernels import recording  # noqa: E402
+
+from tileir_diff import interpret  # noqa: E402
+
+FORMS = {
+    "softmax": ("rows", "views", "chunked", "one_row"),
+    "gelu": ("none", "tanh"),
+    "geglu": ("none", "tanh"),
+    "rms_norm": ("reload", "persistent"),
+}
+ROWS = ("softmax", "silu_and_mul", "swiglu", "rms_norm")
+
+
+def small_cases() -> list[Case]:
+    """Every operator, form, type and layout on few elements."""
+    found: list[Case] = []
+    for operator in table.OPERATORS:
+        for form in FORMS.get(operator, ("",)):
+            for dtype in table.DTYPES:
+                if operator in ROWS:
+                    found += [
+                        Case(operator, form, dtype, (3, 20), each) for each in ("packed", "padded", "offset")
+                    ]
+                    found.append(Case(operator, form, dtype, (2, 16)))
+                else:
+                    shape = (3, 100) if operator == "geglu" else (1100,)
+                    found += [Case(operator, form, dtype, shape, each) for each in ("packed", "offset")]
+    # More rows than the device has blocks for, and more columns than a tile.
+    found += [Case("softmax", form, "f16", (5, 20)) for form in ("rows", "views", "chunked")]
+    found.append(Case("softmax", "chunked", "f32", (2, 8200)))
+    found.append(Case("rms_norm", "reload", "f32", (2, 1030)))
+    return found
+
+
+@pytest.mark.parametrize("case", small_cases(), ids=lambda case: case.name)
+def test_a_kernel_computes_what_torch_does(library: Any, tmp_path: Path, case: Case) -> None:
+    tensors = table.tensors(case, "cpu")
+    operator = table.OPERATORS[case.operator]
+    with recording(tmp_path, "sm_90", multiprocessors=1):
+        operator.ours(case, tensors)
+    ran = run_recorded(tmp_path, tensors)
+    assert not ran.findings
+    expected = operator.expected(case, tensors)
+    error = (tensors["out"].double() - expected).abs() / expected.abs().clamp(min=1)
+    assert error.max() <= table.TOLERANCE[case.dtype]
+    gap = storage(tensors["out"])
+    assert case.layout != "padded" or bool(
+        gap.view(-1)[case.shape[1] : case.shape[1] + table.GAP].isnan().all()
+    )
+
+
+def run_recorded(folder: Path, tensors: dict[str, Any]) -> Any:
+    """Interprets the one launch that was recorded, on the tensors that it was recorded with."""
+    [described] = folder.glob("*.json")
+    launch = json.loads(described.read_text())
+    places = {tensor.data_ptr(): storage(tensor) for tensor in tensors.values()}
+    args = [places[word["ptr"]] if "ptr" in word else next(iter(word.values())) for word in launch["args"]]
+    return interpret(described.with_suffix(".tirbc"), args, grid=launch["grid"])
+
+
+def storage(tensor: Any) -> Any:
+    """All memory from the tensor's first element on, as a vector."""
+    size = tensor.untyped_storage().nbytes() // tensor.element_size() - tensor.storage_offset()
+    return tensor.as_strided((size,), (1,))

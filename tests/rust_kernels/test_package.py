@@ -1,0 +1,217 @@
+"""The Python package around the library: its one declaration, what it refuses, how it builds."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rust_kernels.conftest import CFFI, ROOT
+
+pytest.importorskip("cffi", reason=CFFI)
+torch = pytest.importorskip("torch")
+
+import tileir_kernels as kernels  # noqa: E402
+from tileir_kernels import build, errors  # noqa: E402
+from tileir_kernels import library as loading  # noqa: E402
+from tileir_kernels.header import header  # noqa: E402
+from tileir_kernels.tensors import describe  # noqa: E402
+
+CALLS = {
+    "softmax": lambda x: kernels.softmax(x),
+    "silu_and_mul": lambda x: kernels.silu_and_mul(x),
+    "swiglu": lambda x: kernels.swiglu(x, x),
+    "relu": lambda x: kernels.relu(x),
+    "gelu": lambda x: kernels.gelu(x),
+    "geglu": lambda x: kernels.geglu(x),
+    "dropout": lambda x: kernels.dropout(x, 1),
+    "rms_norm": lambda x: kernels.rms_norm(x, torch.ones(8)),
+}
+NAMES = {"swiglu": "gate"}
+
+
+def test_the_header_is_made_of_the_one_declaration() -> None:
+    written = ROOT / "rust_kernels" / "include" / "tileir_kernels.h"
+    assert written.read_text() == header(), "python -m tileir_kernels.header include/tileir_kernels.h"
+
+
+def test_every_operator_that_is_declared_is_in_the_package() -> None:
+    declared = set(re.findall(r"int32_t tileir_(\w+)\(const TensorDesc", loading.CDEF))
+    assert declared == set(CALLS)
+    assert declared <= set(kernels.__all__)
+
+
+@pytest.fixture
+def recorder(library: Any, tmp_path: Path) -> Any:
+    with kernels.recording(tmp_path, "sm_90"):
+        yield tmp_path
+
+
+@pytest.mark.parametrize("operator", CALLS)
+@pytest.mark.parametrize(
+    ("wrong", "kind"),
+    [
+        (None, TypeError),
+        ([1.0, 2.0], TypeError),
+        (torch.zeros(4, 8, dtype=torch.int32), TypeError),
+        (torch.zeros(4, 8, dtype=torch.float64), TypeError),
+        (torch.zeros((2,) * 9), ValueError),
+        (torch.zeros(0, 8), ValueError),
+        (torch.zeros(4, 0), ValueError),
+        (torch.zeros(4, 8, requires_grad=True), ValueError),
+        (torch.zeros(2, 4, 8).permute(2, 0, 1), ValueError),
+        (torch.zeros(8, 4).t(), ValueError),
+    ],
+    ids=[
+        "None",
+        "list",
+        "int32",
+        "float64",
+        "rank 9",
+        "no rows",
+        "no columns",
+        "gradient",
+        "permuted",
+        "transposed",
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(recorder: Path, operator: str, wrong: Any, kind: type) -> None:
+    with pytest.raises(kind, match=rf"^{NAMES.get(operator, 'input')}: "):
+        CALLS[operator](wrong)
+    assert not list(recorder.iterdir())
+
+
+@pytest.mark.parametrize("operator", CALLS)
+def test_a_tensor_that_is_not_on_a_gpu_is_refused_by_name(operator: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{NAMES.get(operator, 'input')}: .* CUDA device"):
+        CALLS[operator](torch.zeros(4, 8))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x: kernels.softmax(x, x[:, :7]), "out: shape"),
+        (lambda x: kernels.softmax(x, x.half()), "out: dtype"),
+        (lambda x: kernels.softmax(x, torch.zeros(16, 4).t()[:, :16:2]), "out: "),
+        (lambda x: kernels.softmax(x, variant="wavy"), "variant: 'wavy'"),
+        (lambda x: kernels.softmax(x[0]), "input: 1 dimensions, not 2"),
+        (lambda x: kernels.silu_and_mul(x[:, :7]), "input: "),
+        (lambda x: kernels.swiglu(x, x[:, :4]), "up: shape"),
+        (lambda x: kernels.swiglu(x, x.half()), "up: dtype"),
+        (lambda x: kernels.gelu(x, "sigmoid"), "approximate: 'sigmoid'"),
+        (lambda x: kernels.geglu(x, 2), "dim: 2"),
+        (lambda x: kernels.geglu(x[:3], 0), "input: dimension 0"),
+        (lambda x: kernels.dropout(x, 1, 1.5), "probability: 1.5"),
+        (lambda x: kernels.dropout(x, 1, float("nan")), "probability: "),
+    ],
+)
+def test_an_option_or_output_that_does_not_fit_is_refused(recorder: Path, call: Any, said: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as told:
+        call(torch.zeros(4, 8))
+    assert str(told.value).startswith(said)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_a_launch_says_so(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tileir_kernels.tensors.is_recording", lambda: True)
+    given = describe("input", torch.zeros(8))
+    status = library.tileir_relu(given, given, loading.ffi.NULL, 0, loading.ffi.NULL)
+    assert status == library.TILEIR_DEVICE
+    with pytest.raises(kernels.KernelError, match=r"^device: "):
+        loading.check(library, status)
+
+
+def test_null_descriptors_are_refused(library: Any) -> None:
+    null = loading.ffi.NULL
+    assert library.tileir_relu(null, null, null, 0, null) == library.TILEIR_NULL
+    assert library.tileir_record(b"/nowhere", b"sm_90", 1, 0) == library.TILEIR_VALUE
+
+
+def test_each_status_is_an_exception() -> None:
+    assert isinstance(errors.failure(2, "x"), TypeError)
+    assert all(isinstance(errors.failure(status, "x"), ValueError) for status in (1, 3, 4, 5, 6, 7, 8))
+    assert all(isinstance(errors.failure(status, "x"), kernels.KernelError) for status in (9, 10, 11, 12))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sources, and a cargo that copies them into the library, or fails where they hold `error`."""
+    folder = tmp_path / "workspace"
+    (folder / "kernels" / "src").mkdir(parents=True)
+    for name in ("Cargo.toml", "kernels/Cargo.toml", "kernels/src/lib.rs"):
+        (folder / name).write_text("first")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    cargo = tools / "cargo"
+    cargo.write_text(
+        "#!/bin/sh\necho built >> log\n"
+        "if grep -q error kernels/src/lib.rs; then echo 'error: no such tile' >&2; exit 101; fi\n"
+        f"mkdir -p target/release; cp kernels/src/lib.rs target/release/{build.NAME}\n"
+    )
+    cargo.chmod(cargo.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    for name in ("CARGO_TARGET_DIR", "TILEIR_TOOLCHAIN", "TILEIR_KERNELS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+def test_a_changed_source_is_built_once(workspace: Path) -> None:
+    first = build.library(workspace)
+    assert first.read_text() == "first"
+    assert build.library(workspace) == first
+    before = build.stamp(workspace)
+    source = workspace / "kernels" / "src" / "lib.rs"
+    source.write_text("second!")
+    assert build.stamp(workspace) != before
+    second = build.library(workspace)
+    assert (first.read_text(), second.read_text()) == ("first", "second!")
+    source.write_text("first")
+    assert build.library(workspace) == first
+    assert (workspace / "log").read_text() == "built\n" * 2
+
+
+def test_a_new_source_file_is_a_change(workspace: Path) -> None:
+    before = build.stamp(workspace), build.content_hash(workspace)
+    (workspace / "kernels" / "src" / "more.rs").write_text("more")
+    assert build.stamp(workspace) != before[0]
+    assert build.content_hash(workspace) != before[1]
+
+
+def test_a_failed_build_says_why_and_leaves_the_old_library(workspace: Path) -> None:
+    first = build.library(workspace)
+    (workspace / "kernels" / "src" / "lib.rs").write_text("error")
+    with pytest.raises(kernels.BuildError, match="no such tile"):
+        build.library(workspace)
+    assert build.newest(workspace) == first
+    assert [path.name for path in first.parent.iterdir() if path.suffix == ".new"] == []
+
+
+def test_a_library_that_no_longer_builds_is_used_with_a_warning(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = {"library": lambda: build_library(workspace), "stamp": lambda: stamp(workspace)}
+    build_library, stamp = build.library, build.stamp
+    for name, call in calls.items():
+        monkeypatch.setattr(build, name, call)
+    loaded = loading._Loaded()
+    opened: list[Path] = []
+    monkeypatch.setattr(loaded, "load", lambda path, seen: opened.append(path) or _set(loaded, path, seen))
+    monkeypatch.delenv(loading.LIBRARY, raising=False)
+    first = loaded.get()
+    assert loaded.get() == first
+    (workspace / "kernels" / "src" / "lib.rs").write_text("error")
+    with pytest.warns(kernels.StaleLibraryWarning, match="no such tile"):
+        assert loaded.get() == first
+    assert loaded.get() == first
+    (workspace / "kernels" / "src" / "lib.rs").write_text("third")
+    assert loaded.get() != first
+    assert len(opened) == 2
+
+
+def _set(loaded: Any, path: Path, seen: Any) -> Path:
+    loaded.library, loaded.stamp = path, seen
+    return path

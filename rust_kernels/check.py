@@ -1,4 +1,4 @@
-"""Checks, lints and tests the crate, with the compilers and the target folder that all here share."""
+"""Checks the format of the crate and tests it, with the compilers and target folder that all here share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from toolchain import Toolchain  # noqa: E402
 
 STEPS = (
     ("fmt", "--check"),
-    ("clippy", "--quiet", "--all-targets", "--", "--deny", "warnings"),
     ("test", "--quiet"),
 )
 
@@ -24,7 +23,7 @@ def main() -> int:
     if shutil.which("cargo") is None:
         print("no cargo: the kernels in Rust are not checked", file=sys.stderr)
         return 0 if os.environ.get("CI") is None else 1
-    environment = Toolchain(HERE.parent / ".toolchain").environment()
+    environment = Toolchain((HERE.parent / ".toolchain").resolve()).environment()
     for step in STEPS:
         print("$ cargo", *step, flush=True)
         done = subprocess.run(["cargo", *step], cwd=HERE, env=environment, check=False)

@@ -20,6 +20,7 @@ GAP = 24
 """Elements between the rows of a padded matrix."""
 TANH_SCALE = 0.7978845608028654
 CUBIC = 0.044715
+HOPELESS = 1e30
 
 
 class Case(NamedTuple):
@@ -55,39 +56,45 @@ class Reference(NamedTuple):
 
 
 class Operator(NamedTuple):
-    """How cases of one operator are made, run and judged."""
+    """How cases of one operator are made, run and judged.
+
+    `factor`: the input that multiplies the rounded result of the rest, so that errors grow with it.
+    """
 
     inputs: Callable[[Case], dict[str, tuple[int, ...]]]
     ours: Callable[[Case, dict[str, torch.Tensor]], Any]
     expected: Callable[[Case, dict[str, torch.Tensor]], torch.Tensor]
     reference: Callable[[Case, int], Reference]
+    factor: Callable[[dict[str, torch.Tensor]], torch.Tensor] | None = None
 
 
 def tensors(case: Case, device: str, seed: int = 0) -> dict[str, torch.Tensor]:
     """The inputs by name, and `out`, full of NaN."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator(device).manual_seed(seed)
     made = {
         name: _place(_values(shape, generator), case, device)
         for name, shape in OPERATORS[case.operator].inputs(case).items()
     }
     if case.operator == "rms_norm":
         made["rstd"] = torch.full(case.shape[:1], math.nan, device=device)
-    return made | {"out": _place(torch.full(case.shape, math.nan), case, device)}
+    return made | {"out": _place(torch.full(case.shape, math.nan, device=device), case, device)}
 
 
-def untouched(case: Case) -> dict[str, torch.Tensor]:
-    """The same tensors in memory of the host, without any values: only where they lie matters."""
+def untouched(case: Case, device: str = "cpu") -> dict[str, torch.Tensor]:
+    """The same tensors without any values: only where they lie matters."""
     shapes = {**OPERATORS[case.operator].inputs(case), "out": case.shape}
-    made = {name: _lay_out(shape, case, "cpu") for name, shape in shapes.items()}
-    return made | ({"rstd": torch.empty(case.shape[:1])} if case.operator == "rms_norm" else {})
+    made = {name: _lay_out(shape, case, device) for name, shape in shapes.items()}
+    if case.operator == "rms_norm":
+        made["rstd"] = torch.empty(case.shape[:1], device=device)
+    return made
 
 
 def _values(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
     """Mostly of the order of one; some large, and a few zero."""
-    values = torch.randn(shape, generator=generator)
-    kind = torch.rand(shape, generator=generator)
+    values = torch.randn(shape, generator=generator, device=generator.device)
+    kind = torch.rand(shape, generator=generator, device=generator.device)
     values = torch.where(kind < 0.02, values * 30, values)
-    return torch.where(kind > 0.99, torch.zeros(()), values)
+    return torch.where(kind > 0.99, 0.0, values)
 
 
 def _place(values: torch.Tensor, case: Case, device: str) -> torch.Tensor:
@@ -106,6 +113,16 @@ def _lay_out(shape: tuple[int, ...], case: Case, device: str) -> torch.Tensor:
     if case.layout == "offset":
         return torch.empty(size + 1, dtype=dtype, device=device)[1:].view(shape)
     return torch.empty(shape, dtype=dtype, device=device)
+
+
+def error(case: Case, given: dict[str, torch.Tensor], result: torch.Tensor, right: torch.Tensor) -> float:
+    """The largest error, relative to the result or to a factor above one; HOPELESS for no number."""
+    size = right.abs().clamp(min=1.0)
+    factor = OPERATORS[case.operator].factor
+    if factor is not None:
+        size = torch.maximum(size, factor(given).double().abs())
+    largest = ((result.double() - right.double()).abs() / size).max().item()
+    return largest if math.isfinite(largest) else HOPELESS
 
 
 def blocks_of(size: int, tile: int) -> int:
@@ -312,6 +329,7 @@ OPERATORS = {
         lambda case, given: tileir_kernels.geglu(given["input"], -1, case.form, given["out"]),
         _geglu_expected,
         _geglu_reference,
+        lambda given: given["input"].chunk(2, dim=-1)[0],
     ),
     "dropout": Operator(
         _one_input,

@@ -22,11 +22,10 @@ class DriverError(RuntimeError):
     """A call of the driver failed."""
 
 
-def unpack_assembler(folder: Path) -> Path:
-    """The folder of the assembler, as CUDA_TOOLKIT_PATH names it."""
-    place = folder / "assembler"
+def unpack(archive: Path, place: Path) -> Path:
+    """The folder with what is in the archive."""
     if not place.exists():
-        with tarfile.open(folder / "assembler.tar.xz") as packed:
+        with tarfile.open(archive) as packed:
             packed.extractall(place, filter="data")
     return place
 

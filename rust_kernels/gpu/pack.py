@@ -11,7 +11,6 @@ import argparse
 import hashlib
 import importlib
 import json
-import lzma
 import os
 import shutil
 import subprocess
@@ -43,11 +42,11 @@ def main() -> None:
     folder: Path = given.folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    with lzma.open(folder / f"{build.NAME}.xz", "wb") as packed:
-        packed.write(build.library().read_bytes())
+    shutil.copyfile(build.library(), folder / build.NAME)
     copy_python(folder)
     pack_assembler(folder, given.assembler)
     pack_references(folder / "reference", chosen_cases)
+    pack_rest(folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     print(f"{len(chosen_cases)} cases, {size / 2**20:.1f} MiB in {folder}")
 
@@ -70,6 +69,16 @@ def pack_assembler(folder: Path, archive: Path | None) -> None:
     with tarfile.open(place, "w:xz") as packed:
         for name in ASSEMBLER:
             packed.add(toolkit / name, name)
+
+
+def pack_rest(folder: Path) -> None:
+    """What is large or many files, in one archive: what can be sent to a GPU machine at once is little."""
+    with tarfile.open(folder / "rest.tar.xz", "w:xz") as packed:
+        for name in (build.NAME, "packages", "reference"):
+            packed.add(folder / name, name)
+    (folder / build.NAME).unlink()
+    for name in ("packages", "reference"):
+        shutil.rmtree(folder / name)
 
 
 def pack_references(folder: Path, chosen: list[table.Case]) -> None:

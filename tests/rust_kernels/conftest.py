@@ -1,5 +1,7 @@
 """The kernels' library, built from the sources with cargo's dev profile."""
 
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import os

@@ -1,5 +1,7 @@
 """The Python package around the library: its one declaration, what it refuses, how it builds."""
 
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import os

@@ -41,7 +41,7 @@ def softmax(x: torch.Tensor, use_tma: bool = False, **options: Any) -> torch.Ten
     variants = [variant for variant, wanted in chosen.items() if wanted]
     if len(variants) > 1:
         raise ValueError(f"one form of softmax can be asked for, not {' and '.join(variants)}")
-    return ops.softmax(x.contiguous(), variant=variants[0] if variants else "rows")  # type: ignore[arg-type]
+    return ops.softmax(x.contiguous(), variant=variants[0] if variants else "rows")
 
 
 def silu_and_mul(input: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:  # noqa: A002

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -13,7 +13,6 @@ from tileir_kernels.tensors import describe, place, same_device
 if TYPE_CHECKING:
     from tileir_kernels.tensors import Hints
 
-SoftmaxVariant = Literal["rows", "views", "chunked", "one_row"]
 VARIANTS: dict[str, int] = {"rows": 0, "views": 1, "chunked": 2, "one_row": 3}
 NORM_VARIANTS = {"reload": 0, "persistent": 1}
 APPROXIMATIONS = {"none": 0, "tanh": 1}
@@ -25,7 +24,7 @@ def softmax(
     input: torch.Tensor,  # noqa: A002
     out: torch.Tensor | None = None,
     *,
-    variant: SoftmaxVariant = "rows",
+    variant: str = "rows",
     hints: Hints | None = None,
 ) -> torch.Tensor:
     """Softmax along the last of two dimensions.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from tests.match.fixtures import ROOT
 
+CRATES = ROOT.parent / ".toolchain" / "crates"
 CARGO = """\
 [package]
 name = "kernels"
@@ -77,8 +79,14 @@ def rust_likes(name: str, generics: list[str]) -> tuple[str, list[str]]:
     return data["rust"]["entry"], likes
 
 
-def write_crate(folder: Path, names: list[str]) -> Path:
-    """A crate with the Rust kernels of these fixtures, each in a module of its name."""
+def write_crate(name: str, names: list[str]) -> Path:
+    """A crate with the Rust kernels of these fixtures, each in a module of its name.
+
+    It lies at the same place each time, so that what cargo keeps of it does not grow with each run.
+    """
+    folder = CRATES / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     (folder / "Cargo.toml").write_text(CARGO)
     modules = ""
     for name in names:

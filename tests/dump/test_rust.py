@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.dump.fixtures import CARGO, read, rust_likes, write_crate
+from tests.dump.fixtures import CARGO, CRATES, read, rust_likes, write_crate
 from tests.dump.launcher import LIKES, launched
 from tests.match.fixtures import ROOT
 from tileir_diff.cli.app import app
@@ -33,6 +33,7 @@ def cargo(real_disassembler: None, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.skip("no cargo: the Rust kernels cannot be built")
     shared = os.environ.get("CARGO_TARGET_DIR") or ROOT.parent / ".toolchain" / "cargo-target"
     monkeypatch.setenv("CARGO_TARGET_DIR", str(shared))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(CRATES / "cache"))
 
 
 def dump(crate: object, *like: str, options: tuple[str, ...] = ()) -> Result:
@@ -40,8 +41,8 @@ def dump(crate: object, *like: str, options: tuple[str, ...] = ()) -> Result:
     return CliRunner().invoke(app, ["dump", "rs", str(crate), *words, *options])
 
 
-def test_the_bytes_of_the_fixtures(tmp_path: Path) -> None:
-    exporter = Exporter(str(write_crate(tmp_path, KERNELS)))
+def test_the_bytes_of_the_fixtures() -> None:
+    exporter = Exporter(str(write_crate("all", KERNELS)))
     wanted: list[Wanted] = []
     for name in KERNELS:
         entry = exporter.entry(_entry(name))
@@ -75,8 +76,8 @@ def test_a_file_with_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "assume div_by<8>" not in other.output
 
 
-def test_what_cannot_be_dumped_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    crate = write_crate(tmp_path, ["vector_add", "softmax"])
+def test_what_cannot_be_dumped_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    crate = write_crate("refused", ["vector_add", "softmax"])
     cases = [
         ((), ("--entry", "nothing"), "it has no entry nothing; there are kernels::softmax::softmax::softmax"),
         ((), (), "which entry? --entry names one of kernels::softmax::softmax::softmax, kernels::vector"),
@@ -93,9 +94,9 @@ def test_what_cannot_be_dumped_says_why(tmp_path: Path, monkeypatch: pytest.Monk
         assert result.exit_code == 2
         assert said in result.output
         assert "Traceback" not in result.output
-    (tmp_path / "lib.rs").write_text("mod wrong;\n")
-    (tmp_path / "wrong.rs").write_text("pub fn f() -> i32 {\n    nowhere\n}\n")
-    monkeypatch.chdir(tmp_path)
+    (crate / "lib.rs").write_text("mod wrong;\n")
+    (crate / "wrong.rs").write_text("pub fn f() -> i32 {\n    nowhere\n}\n")
+    monkeypatch.chdir(crate)
     result = dump(".")
     assert result.exit_code == 2
     assert result.output.splitlines()[:2] == [
@@ -124,10 +125,10 @@ def test_a_crate_that_cannot_be_linked(manifest: str, said: str, tmp_path: Path)
     assert (result.exit_code, said in result.output) == (2, True), result.output
 
 
-def test_without_cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_crate(tmp_path, ["vector_add"])
+def test_without_cargo(monkeypatch: pytest.MonkeyPatch) -> None:
+    crate = write_crate("no_cargo", ["vector_add"])
     monkeypatch.setenv("PATH", os.devnull)
-    result = dump(tmp_path)
+    result = dump(crate)
     assert (result.exit_code, "no cargo on PATH: install Rust with rustup" in result.output) == (2, True)
 
 
@@ -137,9 +138,9 @@ def test_what_is_no_crate(tmp_path: Path) -> None:
     assert "no such file" in dump(tmp_path / "none.rs").output
 
 
-def test_a_launch_hands_over_the_same_bytes(tmp_path: Path) -> None:
+def test_a_launch_hands_over_the_same_bytes() -> None:
     """The launcher itself, with a driver and an assembler that stand in for a GPU."""
-    crate = write_crate(tmp_path, ["vector_add", "softmax"])
+    crate = write_crate("launched", ["vector_add", "softmax"])
     kept, said = launched(crate)
     assert said == "true\n" * len(LIKES)
     wanted = [Wanted(entry, parse_likes(likes), "sm_100", options) for entry, likes, options in LIKES]

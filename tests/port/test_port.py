@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.dump.fixtures import write_crate
+from tests.dump.fixtures import CRATES, write_crate
 from tests.match.fixtures import ROOT
 from tileir_diff.cli.app import app
 from tileir_diff.dump.like import parse_likes
@@ -152,6 +152,7 @@ def cargo(real_disassembler: None, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.skip("no cargo: the Rust kernels cannot be built")
     shared = os.environ.get("CARGO_TARGET_DIR") or ROOT.parent / ".toolchain" / "cargo-target"
     monkeypatch.setenv("CARGO_TARGET_DIR", str(shared))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(CRATES / "cache"))
 
 
 PORTS = """
@@ -189,8 +190,7 @@ grid = [4]
 @pytest.mark.slow
 @pytest.mark.usefixtures("cargo")
 def test_a_table_of_ports(tmp_path: Path) -> None:
-    write_crate(tmp_path, ["softmax", "vector_add"])
-    path = table(tmp_path, PORTS.format(root=ROOT / "kernels"))
+    path = table(write_crate("ported", ["softmax", "vector_add"]), PORTS.format(root=ROOT / "kernels"))
 
     def check(*options: str) -> Result:
         return CliRunner().invoke(app, ["port-check", path, "--dumps", str(tmp_path / "dumps"), *options])

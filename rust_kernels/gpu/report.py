@@ -52,7 +52,7 @@ def merged(files: list[Path]) -> dict[str, Any]:
     timed: dict[str, list[Any]] = {}
     operators: dict[str, Any] = {}
     for each in loaded:
-        ran = {entry["operator"] for entry in each["correctness"]}
+        ran = sorted({entry["operator"] for entry in each["correctness"]})
         cases |= {name: [e for e in each["correctness"] if e["operator"] == name] for name in ran}
         benchmark = each["benchmark"] or {"operators": {}, "configurations": []}
         operators |= benchmark["operators"]
@@ -61,8 +61,11 @@ def merged(files: list[Path]) -> dict[str, Any]:
     return {
         "schema": loaded[0]["schema"],
         "machine": loaded[0]["machine"],
-        "correctness": [entry for entries in cases.values() for entry in entries],
-        "benchmark": {"operators": operators, "configurations": [e for some in timed.values() for e in some]},
+        "correctness": [entry for name in sorted(cases) for entry in cases[name]],
+        "benchmark": {
+            "operators": dict(sorted(operators.items())),
+            "configurations": [e for name in sorted(timed) for e in timed[name]],
+        },
     }
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tileir_diff.shorten import shortened
+from tileir_diff.rules.render import fitted
+from tileir_diff.shorten import balanced, shortened
 
 SUM = "divf(reduce(loop result), itof(arg0.shape1))"
 ROW = "arg0.stride0*block.x"
@@ -33,6 +34,42 @@ def test_what_both_have_is_left_out_first(text: str, other: str, width: int, exp
 def test_nothing_is_returned_where_the_two_would_read_alike_or_not_fit() -> None:
     assert shortened("f(aaaaaaaaaa)", "f(bbbbbbbbbb)", 6) is None
     assert shortened("a_very_long_name_without_any_part", "another", 10) is None
+
+
+INDEX = (
+    "[block.x + {0}*floor(block.x / ({0}*floor((arg16 + 255) / 256))) - min({0}, arg15)*floor(block.x / 8), "
+    "floor((block.x - {0}*floor(arg15 / arg16)) / min({0}, arg16))]"
+)
+"""A list of which all parts differ, deep inside."""
+
+
+def test_parts_that_read_alike_when_cut_are_left_out() -> None:
+    assert shortened(INDEX.format(4), INDEX.format(8), 30) == "[… + 4*floor(…) - …, …]"
+    assert shortened("[a + 4*x(b + c), 7]", "[a + 8*x(b + c), 7]", 18) == "[a + 4*x(…), 7]"
+
+
+@pytest.mark.parametrize("width", range(16, 130, 3))
+def test_brackets_are_whole_at_each_width(width: int) -> None:
+    lines = [fitted(INDEX.format(own), INDEX.format(other), width) for own, other in ((4, 8), (8, 4))]
+    assert lines[0] != lines[1]
+    for line in lines:
+        assert len(line) <= width
+        assert line == balanced(line)
+
+
+@pytest.mark.parametrize(
+    ("cut", "whole"),
+    [
+        ("… + f(a", "… + f(a)"),
+        ("…a) + b", "(…a) + b"),
+        ("…x))…", "…x…"),
+        ("[f(g…", "[f(g…)]"),
+        ("f(a[i])", "f(a[i])"),
+        ("", ""),
+    ],
+)
+def test_brackets_that_a_cut_leaves_open(cut: str, whole: str) -> None:
+    assert balanced(cut) == whole
 
 
 @pytest.mark.parametrize("text", ["f(a, (b + c", "a) + b]", "", "((", "…)*(…"])

@@ -10,12 +10,13 @@ if TYPE_CHECKING:
 
 ELLIPSIS = "…"
 BRACKETS = {"(": ")", "[": "]"}
+OPENING = {closing: opening for opening, closing in BRACKETS.items()}
 TOKEN = re.compile(r" (?:\+|-|and|or) |, | (?:\?|:|<=|<|==|/) |\*|[()\[\]]|(?:(?! \S{1,3} |, )[^*()\[\]])+|.")
 SUMS = frozenset({" + ", " - ", " and ", " or "})
 """Between parts of which some may be left out: "… + x"."""
 WORTH = 4
 """Brackets around less than this are not worth leaving out."""
-CHOICE, LOAD = " ? ", "load"
+COMMA, CHOICE, LOAD = ", ", " ? ", "load"
 TYPE = re.compile(r"\w<")
 
 
@@ -34,7 +35,7 @@ def shortened(text: str, other: str, width: int) -> str | None:
     """``text`` in at most ``width`` characters, still unlike ``other``; None where that is not possible.
 
     Left out are, until the rest fits: the insides of brackets that both have, parts of sums and conjunctions
-    that both have, and the innermost brackets.
+    that both have, and the innermost brackets; in the end all parts that read alike then.
     """
     if TYPE.search(text):
         return None
@@ -54,8 +55,28 @@ def _steps(text: str, other: str) -> Iterator[str]:
     yield _written(nodes)
     nodes = _without_masks(nodes)
     yield _written(nodes)
-    for depth in range(6, 0, -1):
-        yield _written(_down_to(nodes, depth))
+    flat = [_down_to(nodes, depth) for depth in range(6, 0, -1)]
+    yield from map(_written, flat)
+    theirs = _without_masks(_parsed(other))
+    for depth, less in zip(range(6, 0, -1), flat, strict=True):
+        yield _written(_without_alike(less, frozenset(_pieces(_down_to(theirs, depth)))))
+
+
+def balanced(text: str) -> str:
+    """A text that was cut, with the brackets that it lacks, and without those at its end that have no other."""
+    waiting: list[str] = []
+    kept = before = ""
+    for at, char in enumerate(text):
+        if char in BRACKETS:
+            waiting.append(BRACKETS[char])
+        elif waiting[-1:] == [char]:
+            waiting.pop()
+        elif char in OPENING:
+            if not text[at:].strip(ELLIPSIS + "".join(OPENING)):
+                return f"{before}{kept}{ELLIPSIS}"
+            before = OPENING[char] + before
+        kept += char
+    return before + kept + "".join(reversed(waiting))
 
 
 def _parsed(text: str) -> tuple[Node, ...]:
@@ -84,8 +105,10 @@ def _written(nodes: tuple[Node, ...]) -> str:
 
 def _pieces(nodes: tuple[Node, ...]) -> Iterator[str]:
     """What could be left out of another text, if it stands there too."""
-    for _, part in _parts(nodes):
-        yield _written(part)
+    for element in _elements(nodes):
+        yield _written(element)
+        for _, part in _parts(element):
+            yield _written(part)
     for at, node in enumerate(nodes):
         if not isinstance(node, str):
             yield _name(nodes, at) + _written((node,))
@@ -96,6 +119,17 @@ def _name(nodes: tuple[Node, ...], at: int) -> str:
     """What stands before a bracket: the name of a function, or nothing."""
     before = nodes[at - 1] if at else ""
     return before if isinstance(before, str) else ""
+
+
+def _elements(nodes: tuple[Node, ...]) -> list[tuple[Node, ...]]:
+    """The parts of a list."""
+    elements: list[list[Node]] = [[]]
+    for node in nodes:
+        if node == COMMA:
+            elements.append([])
+        else:
+            elements[-1].append(node)
+    return [tuple(element) for element in elements]
 
 
 def _parts(nodes: tuple[Node, ...]) -> list[tuple[str, tuple[Node, ...]]]:
@@ -169,6 +203,24 @@ def _without_parts(nodes: tuple[Node, ...], shared: frozenset[str]) -> tuple[Nod
             continue
         kept += [sign] if sign else []
         kept += [ELLIPSIS] if left_out else part
+    return tuple(kept)
+
+
+def _without_alike(nodes: tuple[Node, ...], shared: frozenset[str]) -> tuple[Node, ...]:
+    """Without the elements of lists, and parts of sums, that the other text has too."""
+    elements = _elements(nodes)
+    kept: list[Node] = []
+    for element in elements:
+        kept += [COMMA] if kept else []
+        whole = _written(element)
+        if len(elements) > 1 and len(whole) >= WORTH and whole in shared:
+            kept.append(ELLIPSIS)
+            continue
+        inner = tuple(
+            node if isinstance(node, str) else node._replace(nodes=_without_alike(node.nodes, shared))
+            for node in element
+        )
+        kept += _without_parts(inner, shared)
     return tuple(kept)
 
 

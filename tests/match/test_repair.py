@@ -43,6 +43,38 @@ def test_a_mistake_is_told_where_it_is_and_once(name: str) -> None:
     assert "found by trial" in first.evidence
 
 
+GROUPED = f"""
+%whole = muli %group, %M : tile<i32>
+%first = divi %x, %whole signed : tile<i32>
+%begin = muli %first, %group : tile<i32>
+%left = subi %N, %begin : tile<i32>
+%rows = mini %left, %group signed : tile<i32>
+%within = remi %x, %whole signed : tile<i32>
+%inside = remi %within, %rows signed : tile<i32>
+%row = addi %begin, %inside : tile<i32>
+%row128 = muli %row, %i128 : tile<i32>
+%row1 = reshape %row128 : tile<i32> -> tile<1xi32>
+%rowv = broadcast %row1 : tile<1xi32> -> tile<128xi32>
+%at = addi %rowv, %lane : tile<128xi32>
+%pat = offset %bv, %at : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>
+{LOAD}
+%st = store_ptr_tko weak %pat, %v token=%t : tile<128xptr<f32>>, tile<128xf32> -> token
+"""
+"""Blocks in groups of `%group` rows of tiles."""
+
+
+@pytest.mark.parametrize("group", [4, 128, 1])
+def test_a_constant_that_much_is_made_of_is_told_itself(group: int) -> None:
+    """Also where others that nothing reads have the right number, or others that are read the wrong one."""
+    of = "%M = assume bounded<0, ?>, %m : tile<i32>\n%group = constant <i32: {}> : tile<i32>"
+    generated = f"%unread = constant <i32: 8> : tile<i32>\n{DEAD}\n{of.format(group)} {HERE}{GROUPED}"
+    reference = kernel(of.format(8) + GROUPED)
+    first = assert_found(reference, kernel(generated, name="k_entry"), "constant/value")
+    assert (first.expected, first.actual) == ("8", str(group))
+    right = generated.replace(f"<i32: {group}> : tile<i32> {HERE}", "<i32: 8> : tile<i32>")
+    assert found(reference, kernel(right, name="k_entry")) == []
+
+
 def test_an_op_that_is_one_too_many_is_told_as_such() -> None:
     value = "%w = exp %v : tile<128xf32>"
     wrong = f"%w0 = exp %v : tile<128xf32>\n%w = exp %w0 : tile<128xf32> {HERE}"

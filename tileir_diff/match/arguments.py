@@ -264,6 +264,9 @@ class Unifier:
                 self.ref_leaves[leaf] = index
         self.gen: dict[int, Term] = {}
         self.ref: dict[int, Term] = {}
+        self.near_gen: dict[int, Term] = {}
+        self.near_ref: dict[int, Term] = {}
+        """What parameters would be but for a constant: where a bound is off by one, say."""
         self.grid: dict[int, int] = {}
         self.seen: set[tuple[Term, Term]] = set()
 
@@ -318,14 +321,8 @@ class Unifier:
             if kx == "poly" or ky == "poly":
                 work.extend(self._polys(x, y))
                 continue
-            if {kx, ky} == {"le", "ult"}:
-                # an unsigned comparison whose operand is not known to be non-negative
-                left, right = (
-                    terms.args[t][0]
-                    if terms.kind[t] == "le"
-                    else terms.add(terms.sub(*terms.args[t]), terms.one)
-                    for t in (x, y)
-                )
+            left, right = self._compared(x), self._compared(y)
+            if left is not None and right is not None and (kx, ky) != ("le", "le"):
                 work.append((left, right))
                 continue
             if "and" in (kx, ky) and {kx, ky} <= {"and", "le", "eq", "not", "or", "ult"}:
@@ -358,6 +355,16 @@ class Unifier:
                     return (source, integer) if whole == x else (integer, source)
         return None
 
+    def _compared(self, predicate: Term) -> Term | None:
+        """``p`` of ``p <= 0``, which an unsigned comparison is where its operands are not negative."""
+        terms = self.terms
+        negated = terms.kind[predicate] == "not"
+        inner = terms.args[predicate][0] if negated else predicate
+        if terms.kind[inner] == "ult":
+            less, more = terms.args[inner]
+            return terms.sub(more, less) if negated else terms.add(terms.sub(less, more), terms.one)
+        return terms.args[predicate][0] if terms.kind[predicate] == "le" else None
+
     def _place(self, poly: Term) -> dict[Mono, int]:
         """The part of a coordinate that blocks and lanes make."""
         terms = self.terms
@@ -379,6 +386,12 @@ class Unifier:
             return self._bases(first) != self._bases(straight) and self._bases(first) == self._bases(crossed)
         return False
 
+    def _may_be(self, leaf: Term, term: Term, sign: int) -> bool:
+        """Whether a parameter of the generated side (sign 1), or of the reference, may be this."""
+        if sign > 0:
+            return self._bindable(term)
+        return self.terms.value(term) is not None or self._other_parameter(leaf, term)
+
     def _bindable(self, term: Term) -> bool:
         """A generated parameter may stand for a reference parameter, a product of them, a constant, or the
         size of the grid."""
@@ -392,7 +405,8 @@ class Unifier:
         ):
             return False
         # a parameter, a product of parameters or a constant: a size plus one is no size
-        return terms.value(term) is not None or len(terms.poly(term)) == 1
+        items = terms.items(term)
+        return terms.value(term) is not None or (len(items) == 1 and items[0][1] > 0)
 
     def _other_parameter(self, leaf: Term, term: Term) -> bool:
         """One generated size may stand for several sizes of the reference, unless it has one of its own."""
@@ -506,9 +520,9 @@ class Unifier:
     def _solve(self, x: Term, y: Term) -> bool:
         """Bind one parameter that is linear in ``x - y``; True when there was one to bind."""
         terms = self.terms
-        for leaves, target, source, sign in (
-            (self.gen_leaves, self.gen, y, 1),
-            (self.ref_leaves, self.ref, x, -1),
+        for leaves, target, near, source, sign in (
+            (self.gen_leaves, self.gen, self.near_gen, y, 1),
+            (self.ref_leaves, self.ref, self.near_ref, x, -1),
         ):
             candidates = [
                 (mono, coef)
@@ -529,9 +543,10 @@ class Unifier:
             quotient = _exact_quotient(terms, rest, coef, tuple(factor))
             if quotient is None:
                 continue
-            if sign < 0 and terms.value(quotient) is None and not self._other_parameter(leaf, quotient):
-                continue
-            if sign > 0 and not self._bindable(quotient):
+            if not self._may_be(leaf, quotient, sign):
+                size = terms.sub(quotient, terms.const(terms.poly(quotient).get((), 0)))
+                if self._may_be(leaf, size, sign):
+                    near.setdefault(leaves[leaf], size)
                 continue
             target.setdefault(leaves[leaf], quotient)
             return True

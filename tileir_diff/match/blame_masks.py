@@ -222,7 +222,7 @@ def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bo
         blame.parts[f"mask/{detail}", id(gen_op)] = differing_parts(blame, a, b)
     ref_atoms, gen_atoms = terms.conjuncts(a), terms.conjuncts(b)
     lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
-    added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
+    added = _in_order_of(blame, lost, [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)])
     only = "lost" if lost and not added else "added" if added and not lost else ""
     promised = (_promised(ref_op), _promised(gen_op)) if promises else (False, False)
     if only == "lost" and promised == (False, True):
@@ -232,6 +232,7 @@ def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bo
         words = "promised in bounds", _all(blame, added)
         return blame.make("bounds/inbounds", ref_op, gen_op, *words, part="inbounds", impact="hint")
     others = gen_atoms if lost else ref_atoms
+    others = _in_order_of(blame, lost or added, others)
     rivals = [x for x in others if any(_same_lanes(blame, x, y) for y in lost or added)]
     if only == "added":
         words = _all(blame, rivals or ref_atoms), _all(blame, added)
@@ -253,6 +254,15 @@ def _same_lanes(blame: Blame, a: Term, b: Term) -> bool:
     terms = blame.terms
     left, right = (frozenset(s for s in terms.symbols[t] if terms.kind[s] != "arg") for t in (a, b))
     return bool(left) and left == right
+
+
+def _in_order_of(blame: Blame, others: Sequence[Term], atoms: Sequence[Term]) -> list[Term]:
+    """Conditions in the order of those of the other side that are about the same index; the rest last."""
+
+    def place(atom: Term) -> int:
+        return next((i for i, other in enumerate(others) if _same_lanes(blame, other, atom)), len(others))
+
+    return sorted(atoms, key=place)
 
 
 def _all(blame: Blame, atoms: Sequence[Term]) -> str:

@@ -22,7 +22,7 @@ from tileir_diff.match.obligations import obligation
 from tileir_diff.match.own_memory import own_memory
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.repeats import shared_loops
-from tileir_diff.match.same_cause import one_cause
+from tileir_diff.match.same_cause import one_cause, same_parts
 from tileir_diff.match.search import front_end
 from tileir_diff.match.sites import defining_op, site
 from tileir_diff.match.tokens import lost_orders
@@ -94,7 +94,7 @@ def explain(
     result = EntryResult(arguments=arguments.argument_pairs(reference, generated, attempt.binding))
     _oblige_host(blame, attempt, result)
     found = _roots(blame, attempt, result)
-    found = _one_mask(one_cause(blame, _placed(blame, attempt, found, names)))
+    found = _one_mask(blame, one_cause(blame, _placed(blame, attempt, found, names)))
     found.extend(read_again(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(elsewhere(blame, attempt))
     found.extend(shared_loops(blame, attempt))
@@ -234,24 +234,27 @@ def _root_causes(found: list[Difference]) -> list[Difference]:
     return kept
 
 
-def _one_mask(found: list[Difference]) -> list[Difference]:
+def _one_mask(blame: Blame, found: list[Difference]) -> list[Difference]:
     """One wrong mask that several accesses use is one finding, at the first of them."""
-    first: dict[object, int] = {}
     kept: list[Difference] = []
     same: dict[int, list[Difference]] = {}
     for difference in found:
-        place = difference.generated
-        condition = None if place is None else defining_op(place.op.one("mask"))
-        if place is None or condition is None or not difference.rule.startswith("mask/"):
-            kept.append(difference)
-            continue
-        words = difference.rule, difference.expected, difference.actual, difference.impact
-        index = first.setdefault((words, id(condition)), len(kept))
-        if index == len(kept):
+        first = next((each for each in kept if _same_mask(blame, each, difference)), None)
+        if first is None:
             kept.append(difference)
         else:
-            same.setdefault(index, []).append(difference)
-    return [each.at_lines_too(same.get(index, ())) for index, each in enumerate(kept)]
+            same.setdefault(id(first), []).append(difference)
+    return [each.at_lines_too(same.get(id(each), ())) for each in kept]
+
+
+def _same_mask(blame: Blame, one: Difference, other: Difference) -> bool:
+    """Whether two accesses have one mask that differs in the same, in the names of the lanes of each."""
+    if one.generated is None or other.generated is None or one.rule != other.rule:
+        return False
+    masks = [defining_op(each.generated.op.one("mask")) for each in (one, other) if each.generated]
+    words = [(each.expected, each.actual) for each in (one, other)]
+    alike = words[0] == words[1] or same_parts(blame, one, other)
+    return one.rule.startswith("mask/") and masks[0] is masks[1] is not None and alike
 
 
 def _placed(

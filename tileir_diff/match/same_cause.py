@@ -58,8 +58,12 @@ def _root(blame: Blame, roots: list[Difference], difference: Difference) -> Diff
     """The first index of which the same part is wrong; None where the difference stands for itself."""
     if difference.rule != INDEX and not difference.rule.startswith(f"{MASKS}/"):
         return None
-    parts = _parts(blame, difference)
-    return next((root for root in roots if root is difference or _shared(parts, _parts(blame, root))), None)
+    return next((root for root in roots if root is difference or same_parts(blame, difference, root)), None)
+
+
+def same_parts(blame: Blame, one: Difference, other: Difference) -> bool:
+    """Whether the same summands differ in two addresses or masks."""
+    return _shared(_parts(blame, one), _parts(blame, other))
 
 
 def _shared(one: frozenset[Mono], other: frozenset[Mono]) -> bool:

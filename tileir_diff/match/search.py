@@ -31,6 +31,9 @@ MAX_GUESSES = 25
 MAX_JOINT = 3
 MAX_OPEN_SCALARS = 4
 MAX_ROUNDS = 6
+MAX_NEAR = 3
+ALIKE = (0, 0, 0)
+"""The score of a match in which all effects have an equal partner, loads too."""
 UNKNOWN_GRID: tuple[int | None, ...] = (None, None, None)
 
 
@@ -210,7 +213,7 @@ def _bind_named(terms: Terms, entry: TileOp, binding: list[Term | None], launch:
 def _refined(attempt: Attempt, trial: Callable[[Binding], Attempt]) -> Attempt:
     """The attempt with what its own terms say about further arguments, step by step."""
     for _ in range(MAX_ROUNDS):
-        if attempt.equal:
+        if attempt.match.score == ALIKE:
             break
         binding = refine(attempt) or _contiguous(attempt)
         if binding is None:
@@ -223,12 +226,23 @@ def _refined(attempt: Attempt, trial: Callable[[Binding], Attempt]) -> Attempt:
         blocks = _busy_blocks(attempt)
         if blocks:
             attempt = trial(replace(_copy(attempt.binding), blocks=blocks))
-        return attempt if attempt.equal else _guessed(attempt, trial)
+        attempt = attempt if attempt.equal else _guessed(attempt, trial)
+        return attempt if attempt.equal else _nearly(attempt, trial)
     packed = _contiguous(attempt) if attempt.match.score[2] else None
     if packed is not None:
         better = trial(packed)
         if better.match.score <= attempt.match.score:
             return better
+    return attempt
+
+
+def _nearly(attempt: Attempt, trial: Callable[[Binding], Attempt]) -> Attempt:
+    """The attempt with parameters that are others but for a constant: what differs is the constant then."""
+    for _ in range(MAX_NEAR):
+        binding = refine(attempt, near=True)
+        if binding is None:
+            break
+        attempt = trial(binding)
     return attempt
 
 
@@ -396,10 +410,11 @@ def _copy(binding: Binding) -> Binding:
     )
 
 
-def refine(attempt: Attempt, *, constants_only: bool = False) -> Binding | None:
+def refine(attempt: Attempt, *, constants_only: bool = False, near: bool = False) -> Binding | None:
     """The binding with what unification of the matched effects adds; None when that is nothing.
 
     ``constants_only``: only look whether one side has a constant where the other has a parameter.
+    ``near``: take what is so but for a constant.
     """
     if attempt.binding.straight and attempt.one_front_end and not constants_only:
         return None  # the same front end and the same parameters: what differs is a difference
@@ -407,8 +422,8 @@ def refine(attempt: Attempt, *, constants_only: bool = False) -> Binding | None:
     for pair in (*attempt.match.loads, *attempt.match.pairs):
         if pair.whole:
             unifier.effects(pair)
-    if not unifier.gen and not unifier.ref and not unifier.grid:
-        return None
+    if near:
+        unifier.gen, unifier.ref = unifier.near_gen | unifier.gen, unifier.near_ref | unifier.ref
     binding = _copy(attempt.binding)
     changed = False
     for axis, size in sorted(unifier.grid.items()):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import Tile
 from tileir_diff.graph.evaluate import HANDLERS, TERMINATORS
-from tileir_diff.graph.values import operand, tensor_dim
+from tileir_diff.graph.values import is_used, operand, tensor_dim
 from tileir_diff.match.align import operand_groups
 from tileir_diff.match.blame_floats import affinity
 from tileir_diff.match.blame_loops import match_carries
@@ -380,10 +380,11 @@ class _Search:
     def own_edits(self, op: TileOp, value: SSAValue, now: Term | None, then: Term | None) -> None:
         """The edits of an op that need nothing but itself."""
         if op.short == "constant":
-            for number in self.missing(op) if then is None else [then]:
+            tried = [(then, SURE)] if then is not None else self.missing(op, now)
+            for number, prior in tried:
                 literal = self.literal(op, number)
                 if literal is not None:
-                    self.add(literal, number, now, 2 if then is None else SURE, plain=True)
+                    self.add(literal, number, now, prior, plain=True)
             return
         if op.short.endswith(EFFECTS):
             return
@@ -400,20 +401,24 @@ class _Search:
         if then is None and op.short in INTEGERS and now not in self.right:
             self.other_operands(op, value, now)
 
-    def missing(self, op: TileOp) -> list[Term]:
-        """The constants of the reference that the generated side has not, where they are few."""
+    def missing(self, op: TileOp, now: Term | None) -> list[tuple[Term, int]]:
+        """The constants that the reference uses and the generated side does not, where they are few.
+
+        Each with how plausible it is: more so if it is the only one, or where the reference does not use ``now``.
+        """
         element = op.get("value").element
         ours, theirs = (
             {
                 term: None
                 for each in kernel.ops
-                if each.short == "constant" and each.get("value").element == element
+                if each.short == "constant" and each.get("value").element == element and is_used(each)
                 if isinstance(term := kernel.values.get(each.results[0]), int)
             }
             for kernel in (self.attempt.reference, self.kernel)
         )
         found = [term for term in ours if term not in theirs]
-        return found if len(found) <= MAX_MISSING else []
+        prior = SURE if len(found) == 1 or now not in ours else 2
+        return [(term, prior) for term in found] if len(found) <= MAX_MISSING else []
 
     def other_operands(self, op: TileOp, value: SSAValue, now: Term | None) -> None:
         """What an op may read, where it then computes what the reference computes somewhere."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tileir_diff.rules.model import MESSAGE_LIMIT
-from tileir_diff.shorten import shortened
+from tileir_diff.shorten import balanced, shortened
 
 if TYPE_CHECKING:
     from tileir_diff.match.model import Difference, Site
@@ -108,7 +108,14 @@ def fitted(text: str, other: str, width: int) -> str:
     """`text` in at most `width` characters: without what `other` has too, else around where they differ."""
     if len(text) <= width:
         return text
-    return shortened(text, other, width) or focus(text, other, width)
+    short = shortened(text, other, width)
+    if short is not None:
+        return short
+    for less in range(width, SHORTEST, -1):
+        short = balanced(focus(text, other, less))
+        if len(short) <= width and short != balanced(focus(other, text, less)):
+            return short
+    return focus(text, other, width)
 
 
 def focus(text: str, other: str, width: int) -> str:

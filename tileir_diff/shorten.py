@@ -63,7 +63,7 @@ def _steps(text: str, other: str) -> Iterator[str]:
 
 
 def balanced(text: str) -> str:
-    """A text that was cut, with the brackets that it lacks, and without those at its end that have no other."""
+    """A text that was cut, with the brackets it lacks; those that only close at its end are left out."""
     waiting: list[str] = []
     kept = before = ""
     for at, char in enumerate(text):

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from tileir_diff import __version__
-from tileir_diff.cli.names import equivalences
+from tileir_diff.cli.equivalences import PAGES, equivalences
 from tileir_diff.lints import LINTS
 from tileir_diff.rules.catalogue import details
 
@@ -115,7 +115,13 @@ def test_equivalences_are_explained(run: Run, name: str) -> None:
     page = run("explain", name)
     assert page.exit_code == 0
     assert page.stdout.startswith(f"# {name}\n")
+    assert [line for line in page.stdout.splitlines() if line.startswith("##")] == [
+        "## What it means",
+        "## Example",
+        "## What to do",
+    ]
     assert f"--no-equivalence {name}" in page.stdout
+    assert set(PAGES) == set(equivalences())
     assert f"did you mean {name}" in run("explain", f"{name}s").stderr
 
 

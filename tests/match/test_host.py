@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.match.snippets import PARAMETERS, PROLOGUE, STORE, assert_found, compared, found, kernel
+from tileir_diff.match.model import CompareOptions
 
 POINTERS = "tile<128xptr<f32>>"
 ROWS = f"""
@@ -42,6 +43,15 @@ def test_a_guard_on_the_block_is_an_obligation_beside_another_difference() -> No
     assert [each.rule for each in found(reference, generated)] == ["arithmetic/op"]
     assert_found(reference, generated, "arithmetic/op")
     assert any("block.x < b.shape0" in line for line in compared(reference, generated).obligations)
+
+
+def test_an_obligation_is_a_finding_where_nothing_is_left_to_the_host() -> None:
+    op = "%w = exp %v : tile<128xf32>"
+    reference, generated = row(op, masked=True, name="k"), row(op, masked=False, name="_Z1k")
+    strict = CompareOptions(disabled_equivalences=frozenset({"host-bounds"}))
+    assert found(reference, generated) == []
+    assert {each.rule for each in found(reference, generated, strict)} == {"mask/missing"}
+    assert found(reference, reference.replace("@k", "@_Z1k"), strict) == []
 
 
 def test_a_lost_mask_over_lanes_is_told_beside_an_obligation() -> None:

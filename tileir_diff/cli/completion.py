@@ -19,7 +19,7 @@ def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
 
 def pages(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """What `explain` takes: rules, lints, equivalences and `terms`."""
-    from tileir_diff.cli.names import equivalences as known
+    from tileir_diff.cli.equivalences import equivalences as known
     from tileir_diff.lints import LINTS, PREFIX
 
     others = (*(PREFIX + name for name in LINTS), *known(), "terms")
@@ -27,6 +27,6 @@ def pages(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
 
 
 def equivalences(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from tileir_diff.cli.names import equivalences as known
+    from tileir_diff.cli.equivalences import equivalences as known
 
     return [name for name in known() if name.startswith(incomplete)]

@@ -12,23 +12,14 @@ if TYPE_CHECKING:
 
     from tileir_diff.match.launch import Launch
 
-HOST_BOUNDS = "host-bounds"
-"""The one equivalence that is no matter of floats."""
-
-
-def equivalences() -> dict[str, str]:
-    """All names that `--no-equivalence` takes, and what each treats as equal."""
-    from tileir_diff.graph.floats import EQUIVALENCES
-
-    bounds = "places that are the same while the launch keeps a bound, which the host must guarantee"
-    return {**EQUIVALENCES, HOST_BOUNDS: bounds}
-
 
 def check_equivalences(names: Iterable[str]) -> None:
     """Raises InputError for an equivalence that does not exist."""
     names = tuple(names)
     if not names:
         return
+    from tileir_diff.cli.equivalences import equivalences
+
     known = equivalences()
     for name in names:
         if name not in known:

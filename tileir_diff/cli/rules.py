@@ -31,11 +31,12 @@ def rules(format_: str) -> None:
 @click.pass_context
 def explain(ctx: click.Context, rule: str) -> None:
     """Explain a rule (`mask/missing`), a family (`mask`), a lint, an equivalence, or how `terms` read."""
-    from tileir_diff.cli.names import equivalences
+    from tileir_diff.cli.equivalences import equivalences
+    from tileir_diff.cli.equivalences import page as equivalence_page
     from tileir_diff.lints import LINTS, PREFIX
     from tileir_diff.rules.catalogue import closest, page
 
-    text = _terms_page() if rule == TERMS else _lint_page(rule) or _equivalence_page(rule) or page(rule)
+    text = _terms_page() if rule == TERMS else _lint_page(rule) or equivalence_page(rule) or page(rule)
     lints = [PREFIX + name for name in LINTS]
     if text is None and rule.rstrip("/") == PREFIX.rstrip("/"):
         click.echo(f"error: lints are explained one by one: {', '.join(lints)}", err=True)
@@ -67,16 +68,6 @@ def _terms_page() -> str:
     width = max(map(len, NOTATION))
     lines = [f"  {spelling:{width}}  {meaning}" for spelling, meaning in NOTATION.items()]
     return "\n".join(("How values are written in reports:", "", *lines)) + "\n"
-
-
-def _equivalence_page(name: str) -> str | None:
-    from tileir_diff.cli.names import equivalences
-
-    known = equivalences()
-    if name not in known:
-        return None
-    switch = f"`--no-equivalence {name}` makes it a difference; `--equivalences` lists where it was used."
-    return f"# {name}\n\nTreated as equal: {known[name]}.\n\n{switch}\n"
 
 
 def _lint_page(rule: str) -> str | None:

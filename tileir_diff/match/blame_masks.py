@@ -168,6 +168,7 @@ def _one_mask(
         words = words[0], "promised in bounds"
         found = blame.one("bounds/inbounds", ref_op, gen_op, *words, part="inbounds")
     elif lost:
+        words = words[0], _all(blame, _own_mask(blame, gen_op))
         found = blame.one("mask/missing", ref_op, gen_op, *words, part="mask", status="MISSING")
     else:
         found = blame.one("mask/extra", ref_op, gen_op, *words[::-1], part="mask", status="EXTRA")
@@ -238,11 +239,19 @@ def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bo
         words = _all(blame, rivals or ref_atoms), _all(blame, added)
         rule, status = ("mask/changed", "DIFFERS") if rivals else ("mask/extra", "EXTRA")
         return blame.make(rule, ref_op, gen_op, *words, part="mask", impact="logic", status=status)
-    words = _all(blame, lost or ref_atoms), _all(blame, added or rivals or gen_atoms)
+    actual = added or rivals or gen_atoms or _own_mask(blame, gen_op)
+    words = _all(blame, lost or ref_atoms), _all(blame, actual)
     if only == "lost" and not rivals:
         return blame.make("mask/missing", ref_op, gen_op, *words, part="mask", status="MISSING")
     impact = "logic" if added else "bounds"
     return blame.make("mask/changed", ref_op, gen_op, *words, part="mask", impact=impact)
+
+
+def _own_mask(blame: Blame, op: Op) -> Sequence[Term]:
+    """The mask of an access as it stands there, for one that holds in any case where the value is used."""
+    value = None if op is None else op.one("mask")
+    term = None if value is None else blame.generated_term(value)
+    return () if term is None else blame.terms.conjuncts(term)
 
 
 def _promised(op: Op) -> bool:

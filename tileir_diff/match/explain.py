@@ -18,7 +18,7 @@ from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence, Matched
 from tileir_diff.match.names import contradictions
 from tileir_diff.match.narrower import narrower
-from tileir_diff.match.obligations import obligation
+from tileir_diff.match.obligations import HOST_BOUNDS, obligation
 from tileir_diff.match.own_memory import own_memory
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.repeats import shared_loops
@@ -168,7 +168,7 @@ def _oblige_host(blame: Blame, attempt: Attempt, result: EntryResult) -> None:
                 ref_op, gen_op = _ops(pair)
                 places = site(attempt.reference, ref_op, "mask"), site(attempt.generated, gen_op, "mask")
                 why = f"equal while the launch keeps {blame.show(atom)}"
-                result.equivalences.append(Equivalence("host-bounds", *places, why))
+                result.equivalences.append(Equivalence(HOST_BOUNDS, *places, why))
 
 
 def _oblige(blame: Blame, atom: Term, result: EntryResult) -> bool:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.effects import EffectPair
 
+HOST_BOUNDS = "host-bounds"
+"""The name of the equivalence, as `--no-equivalence` takes it."""
 MAX_NODES = 20_000
 
 

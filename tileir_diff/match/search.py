@@ -13,6 +13,7 @@ from tileir_diff.match import arguments
 from tileir_diff.match.arguments import Binding
 from tileir_diff.match.effects import EffectMatch, match_effects
 from tileir_diff.match.names import agreeing
+from tileir_diff.match.obligations import HOST_BOUNDS
 from tileir_diff.match.roles import argument_index, array_groups
 from tileir_diff.match.rounded_sizes import sizes_rounded_up
 from tileir_diff.match.scalars import scalar
@@ -115,7 +116,8 @@ def _evaluators(
 def _matched(reference: Kernel, generated: Kernel, binding: Binding) -> EffectMatch:
     """The effects of both sides, under what the host may have to guarantee."""
     known = None not in reference.grid and None not in generated.grid
-    if known or front_end(reference) == front_end(generated):
+    strict = not reference.terms.enabled(HOST_BOUNDS)
+    if strict or known or front_end(reference) == front_end(generated):
         return match_effects(reference, generated)
     taken = frozenset(binding.partner.values())
     sizes = arguments.size_leaves(reference) | arguments.size_leaves(generated)

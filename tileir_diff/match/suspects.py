@@ -404,7 +404,7 @@ class _Search:
     def missing(self, op: TileOp, now: Term | None) -> list[tuple[Term, int]]:
         """The constants that the reference uses and the generated side does not, where they are few.
 
-        Each with how plausible it is: more so if it is the only one, or where the reference does not use ``now``.
+        Each with how plausible it is: more so for the only one, or where the reference lacks ``now``.
         """
         element = op.get("value").element
         ours, theirs = (

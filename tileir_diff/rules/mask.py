@@ -104,6 +104,8 @@ SELECTED = DETAILS["changed"]._replace(
     fix="take as condition {expected}{at}",
 )
 
+BOUNDING = SELECTED._replace(effect=DETAILS["changed"].effect)
+
 CHOSEN = DETAILS["missing"]._replace(
     impact="logic",
     message="computes {actual}; the reference {expected}",
@@ -128,8 +130,10 @@ def judge(difference: Difference) -> Detail | None:
     if ops[:1] == ["make_tensor_view"]:
         return SIZED
     is_access = "select" not in ops and (not ops or ops[0].endswith(("_tko", "_view")))
+    if not is_access and detail == "changed":
+        return BOUNDING if difference.impact == "bounds" else SELECTED
     if not is_access:
-        return SELECTED if detail == "changed" else CHOSEN if detail in ("extra", "missing") else None
+        return CHOSEN if detail in ("extra", "missing") else None
     of_view = bool(ops) and "_view" in ops[0]
     if detail == "missing":
         return BOUNDED if of_view else LOOSER if _is_masked(difference.generated) else None

@@ -55,11 +55,13 @@ def _steps(text: str, other: str) -> Iterator[str]:
     yield _written(nodes)
     nodes = _without_masks(nodes)
     yield _written(nodes)
-    flat = [_down_to(nodes, depth) for depth in range(6, 0, -1)]
+    depths = range(6, 1, -1)
+    flat = [_down_to(nodes, depth) for depth in depths]
     yield from map(_written, flat)
     theirs = _without_masks(_parsed(other))
-    for depth, less in zip(range(6, 0, -1), flat, strict=True):
+    for depth, less in zip(depths, flat, strict=True):
         yield _written(_without_alike(less, frozenset(_pieces(_down_to(theirs, depth)))))
+    yield _written(_down_to(nodes, 1))
 
 
 def balanced(text: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WIDTH = 120
 
 
-@click.command()
+@click.command(short_help="Say what is installed, and what of it fits together.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.pass_context
 def doctor(ctx: click.Context, format_: str) -> None:

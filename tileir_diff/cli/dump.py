@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from tileir_diff.dump.model import Dumped
 
 
-@click.group()
+@click.group(short_help="Compile a kernel with its own front end.")
 def dump() -> None:
     """Compile a kernel with its own front end, and write what comes out."""
 
 
-@dump.command("py")
+@dump.command("py", short_help="Compile a kernel of cuTile Python.")
 @click.argument("kernel", metavar="[MODULE:KERNEL]", required=False)
 @click.option(
     "--call",
@@ -75,7 +75,7 @@ def dump_py(
         _write(made, output, kernel.rpartition(":")[2])
 
 
-@dump.command("rs")
+@dump.command("rs", short_help="Compile the kernels of a cuTile Rust source.")
 @click.argument("crate", metavar="CRATE", type=PATH)
 @click.option("--entry", default="", metavar="MODULE::ENTRY", help="A kernel: its path, or how that ends.")
 @click.option(
@@ -109,7 +109,7 @@ def dump_rs(
         _write(made, output, made.specialised["kernel"].rpartition("::")[2])
 
 
-@dump.command("cpp")
+@dump.command("cpp", short_help="Compile the tile kernels of a C++ file.")
 @click.argument("source", metavar="FILE.cu", type=PATH)
 @click.option("--arch", default="sm_100", show_default=True, metavar="ARCH")
 @click.option("-o", "--output", metavar="FOLDER", help="Write FILE.mlir, .tilebc and .json there.")

@@ -139,3 +139,24 @@ def test_a_compare_and_swap_is_told_from_other_atomics(
     shown = capsys.readouterr().out
     assert "atomic cas" in shown
     assert "atomic add" in shown
+
+
+def test_a_long_index_is_cut_with_whole_brackets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    index = "%p0 = muli %bx, %bx : tile<i32>\n" + "".join(
+        f"%p{n + 1} = divi %p{n}, %n signed : tile<i32>\n%q{n} = addi %p{n + 1}, %bx : tile<i32>\n".replace(
+            f"divi %p{n},", f"divi %{'p' if n == 0 else 'q'}{n - (n > 0)},"
+        )
+        for n in range(8)
+    )
+    path = tmp_path / "k.mlir"
+    path.write_text(
+        "entry @k(%p: tile<ptr<f32>>, %n: tile<i32>) {\n%bx, %by, %bz = get_tile_block_id : tile<i32>\n"
+        f"{index}%a = offset %p, %q7 : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n%t = make_token : token\n"
+        "%one = constant <f32: 1.0> : tile<f32>\n"
+        "%s = store_ptr_tko weak %a, %one token=%t : tile<ptr<f32>>, tile<f32> -> token\nreturn\n}\n",
+        encoding="utf-8",
+    )
+    assert show_command(str(path)) == 0
+    (store,) = [line for line in capsys.readouterr().out.splitlines() if " store " in line]
+    assert "…" in store
+    assert [store.count(each) for each in "(["] == [store.count(each) for each in ")]"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.excerpt import cut
+from tileir_diff.shorten import balanced, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -331,7 +332,8 @@ def _times(what: str, count: int) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    return cut(text, limit)
+    """A formula with the innermost brackets left out, until it fits; other text without its end."""
+    return shortened(text, "", limit) or balanced(cut(text, limit))
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -20,6 +20,8 @@ SIGNS = """\
 Nothing, unless the sign of a zero reaches a result: 1/x, copysign, atan2, or a bit pattern that
 is compared. Then switch it off, and write the port as the reference is written."""
 
+NOTHING = "Nothing. It is listed so that nobody looks for why the texts differ."
+
 PAGES = {
     "additive-zero": Equivalence(
         """\
@@ -55,8 +57,23 @@ scale at the same place as the reference.""",
 size that is far larger than any subnormal, the sum rounds to the same number either way.""",
         """\
 `addf %x, %one flush_to_zero` in the reference, `addf %x, %one` in the generated kernel.""",
+        NOTHING,
+    ),
+    "double": Equivalence(
         """\
-Nothing. It is listed so that nobody looks for the flag.""",
+Doubling is exact in each floating point format: x + x and 2 * x are the same number, or both overflow.""",
+        """`%y = addf %x, %x` in the reference, `%y = mulf %x, %two` in the generated kernel.""",
+        NOTHING,
+    ),
+    "narrow-arithmetic": Equivalence(
+        """\
+f32 has more than twice the digits of f16 and bf16. So one sum, product, quotient or root of such
+numbers that is computed in f32, and rounded to their type, is the correctly rounded result, as the
+op of their type gives it. That does not hold for an `fma`, nor for two ops with one rounding.""",
+        """\
+`addf %a, %b : tile<64xf16>` in the reference; `ftof` of both to f32, `addf`, and `ftof` back to f16
+in the generated kernel.""",
+        NOTHING,
     ),
     HOST_BOUNDS: Equivalence(
         """\

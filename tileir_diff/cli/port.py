@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tileir_diff.report.result import Result
 
 
-@click.command("port-check")
+@click.command("port-check", short_help="Compare a kernel with its port, from their sources.")
 @click.argument("reference", metavar="TABLE|MODULE:KERNEL", type=PATH)
 @click.argument("generated", metavar="[CRATE[::ENTRY]]", type=PATH, required=False)
 @click.option(

@@ -326,3 +326,30 @@ def test_a_range_of_loaded_data_is_promised_by_both_or_told(bounds: str) -> None
 def test_a_range_that_an_op_gives_needs_no_promise() -> None:
     clamped = copied_row("%r = addi %c, %zero : tile<i32>")
     assert found(clamped, copied_row("%r = assume bounded<0, ?>, %c : tile<i32>")) == []
+
+
+def looped(promise: str) -> str:
+    """A store in each pass of a loop from 2 below 10, at what is promised of its counter."""
+    return promised(
+        "%two = constant <i32: 2> : tile<i32>\n%four = constant <i32: 4> : tile<i32>\n"
+        "%ten = constant <i32: 10> : tile<i32>\n%f = constant <f32: 1.0> : tile<f32>\n"
+        "for %j in (%two to %ten, step %four) : tile<i32> {\n"
+        f"  %c = assume {promise}, %j : tile<i32>\n"
+        "  %pj = offset %a, %c : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
+        "  %sj = store_ptr_tko weak %pj, %f token=%t : tile<ptr<f32>>, tile<f32> -> token\n}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("promise", "told"),
+    [
+        ("bounded<2, 9>", False),
+        ("bounded<0, 63>", False),
+        ("bounded<?, 9>", False),
+        ("bounded<2, 5>", True),
+        ("bounded<3, 9>", True),
+    ],
+)
+def test_what_the_bounds_of_a_loop_say_of_its_counter_is_no_promise(promise: str, *, told: bool) -> None:
+    rules = [each.rule for each in found(looped("div_by<1>"), looped(promise))]
+    assert ("bounds/stronger" in rules) == told

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
+from xdsl.ir import Block
+
 from tileir_diff.dialect.attributes import Bounded
 from tileir_diff.graph.arrays import UNKNOWN_ARRAY
 from tileir_diff.graph.values import defining_op, is_used, ops_within
@@ -417,8 +419,9 @@ def _stronger_bound(
         known_low, known_high = terms.own_range(leaf)
     else:
         known_low, known_high = terms.range(term)
-    lows = [x for x in (ref_low, known_low) if x is not None]
-    highs = [x for x in (ref_high, known_high) if x is not None]
+    first, last = _counted(generated, promise.op.operands[0])
+    lows = [x for x in (ref_low, known_low, first) if x is not None]
+    highs = [x for x in (ref_high, known_high, last) if x is not None]
     low_fine = low is None or (bool(lows) and max(lows) >= low)
     high_fine = high is None or (bool(highs) and min(highs) <= high)
     if low_fine and high_fine:
@@ -436,6 +439,21 @@ def _stronger_bound(
             part="assumption",
         )
     ]
+
+
+def _counted(kernel: Kernel, value: SSAValue) -> tuple[int | None, int | None]:
+    """The least and the largest value of the counter of a `for`, where its bounds say them."""
+    block = value.owner
+    if not isinstance(block, Block) or block.args[0] is not value:
+        return None, None
+    loop: Any = block.parent_op()
+    if getattr(loop, "short", "") != "for" or loop.get("unsigned_cmp"):
+        return None, None
+    lower, upper = (kernel.values.get(loop.one(name)) for name in ("lower", "upper"))
+    if not isinstance(lower, int) or not isinstance(upper, int):
+        return None, None
+    least, most = kernel.terms.range(lower)[0], kernel.terms.range(upper)[1]
+    return least, None if most is None else most - 1
 
 
 def _weaker_of_argument(

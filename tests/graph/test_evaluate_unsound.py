@@ -295,7 +295,6 @@ def test_bytes_are_added_before_or_after_they_are_widened() -> None:
     )
 
 
-@pytest.mark.xfail(strict=True, reason="the load after the loop is not told from the last one in it")
 def test_a_flag_is_polled_in_the_loop() -> None:
     """Another block sets the flag: a load that has left the loop never sees it."""
     load = (

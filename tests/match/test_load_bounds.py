@@ -140,3 +140,40 @@ def test_a_load_that_an_arm_uses_reads_no_more_than_the_reference() -> None:
     bare = f"%v, %vt = load_ptr_tko weak %pa token=%t : {P} -> {F}, token"
     assert_found(arm(READ), arm(f"{bare} // here"), "mask/missing")
     assert_equal(arm(bare), arm(READ))
+
+
+# ---- a load before a loop that the reference makes in it ----------------------------------------------
+
+
+def summed(before: str, inside: str, trips: str = "%m", around: str = "{}") -> str:
+    """A kernel that adds up what it reads."""
+    loop = f"""%w = for %k in (%i0 to {trips}, step %i1) : tile<i32> iter_values(%acc = %zero) -> ({F}) {{
+      {inside}
+      %sum = addf %acc, %v : {F}
+      continue %sum : {F}
+    }}"""
+    return kernel(around.format(f"{before}\n{loop}\n{STORE}"))
+
+
+def test_a_load_before_a_loop_that_may_make_no_trip() -> None:
+    found = assert_found(summed("", READ), summed(f"{READ} // here", ""), "mask")
+    assert found.impact == "bounds"
+    assert_equal(summed(READ, ""), summed("", READ))
+
+
+def test_a_load_before_a_loop_that_makes_a_trip() -> None:
+    assert_equal(summed("", READ, "%i4"), summed(READ, "", "%i4"))
+
+
+def test_a_load_before_a_loop_of_what_is_read_anyway() -> None:
+    first = READ.replace("%v, %vt", "%u, %ut")
+    plus = f"{first}\n%neg = addf %u, %one : {F}\n{STORE.replace('%w', '%neg').replace('%st', '%se')}\n"
+    assert_equal(summed(plus, READ), summed(plus + READ, ""))
+
+
+def test_a_load_before_a_loop_under_its_condition() -> None:
+    test = "%some = cmpi greater_than {0}, %i0, signed : tile<i32> -> tile<i1>\n"
+    if_any = f"{test.format('%m')}if %some {{{{\n{{}}\n}}}}"
+    assert_equal(summed("", READ, around=if_any), summed(READ, "", around=if_any))
+    if_other = f"{test.format('%n')}if %some {{{{\n{{}}\n}}}}"
+    assert_found(summed("", READ, around=if_other), summed(f"{READ} // here", "", around=if_other), "mask")

@@ -8,6 +8,8 @@ from tileir_diff.graph.carries import substitute_carries
 from tileir_diff.graph.values import sort_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tileir_diff.graph.carries import Body
     from tileir_diff.graph.evaluate import Evaluator
     from tileir_diff.graph.kernel import Carry, Loop
@@ -84,6 +86,22 @@ def count(terms: Terms, body: Body) -> None:
         carry.next = terms.under(carry.next, guards)
     for effect in body.effects:
         effect.map(lambda term: terms.under(term, guards))
+
+
+def ends(terms: Terms, loop: Loop) -> bool:
+    """Whether a loop is known to end: it is counted, or left at the latest when a value reaches a bound."""
+    if loop.trip is not None or loop.exit in (None, terms.true):
+        return True
+    bounds = (atom for atom in _inequalities(terms, loop.exit) if _trip(terms, loop, atom) is not None)
+    return any(terms.under(loop.exit, (atom,)) == terms.true for atom in bounds)
+
+
+def _inequalities(terms: Terms, predicate: Term) -> Iterator[Term]:
+    """The inequalities that a predicate is made of."""
+    if terms.kind[predicate] == "le":
+        yield predicate
+    for part in terms.args[predicate] if terms.kind[predicate] in ("and", "or") else ():
+        yield from _inequalities(terms, part)
 
 
 def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:

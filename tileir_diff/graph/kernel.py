@@ -92,9 +92,10 @@ class Loop:
 
 
 class Effect:
-    """One memory access, print, assert, fence. Lane terms are those of the accessed tile.
+    """One memory access, print, assert, fence or wait. Lane terms are those of the accessed tile.
 
-    kind     load, store, atomic_rmw, atomic_cas, print, assert, fence
+    kind     load, store, atomic_rmw, atomic_cas, print, assert, fence, wait: that the innermost of ``loops``
+             ends, a ``loop`` of which nothing shows it
     guard    path condition: conjunction of the enclosing ``if`` conditions
     mask     which lanes take part, as the op itself says (mask operand, or the bounds of the view)
     values   store: the value; rmw: argument; cas: compare, value; print: arguments; assert: condition
@@ -172,6 +173,11 @@ class Effect:
         self.trusted = trusted
         self.result = result
         self.after = after
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it counts by itself. A weak load does not: its value is compared where it is used."""
+        return self.kind != "load" or self.op.get("memory_ordering") != "weak"
 
     def map(self, change: Callable[[Term], Term]) -> None:
         """Apply a term rewrite to every field, in place."""

@@ -141,6 +141,8 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     closed_forms.count(ev.terms, body)
     closed_forms.over_tiles(ev, body)
     colours.finish(ev.terms, loop)
+    if not closed_forms.ends(ev.terms, loop):
+        _wait(ev, op, loop)
     for index, result in enumerate(op.results):
         if isinstance(result.type, Token):
             if op.short == "for":
@@ -157,6 +159,14 @@ def _run(ev: Evaluator, op: TileOp, loop: Loop, args: Sequence[SSAValue], inits:
     elif loop.trip is None and not breaks:
         ev.kernel.assume(f"line {op.span.line}: the loop has no break: what stands below it is not reached")
         ev.live = ev.terms.false
+
+
+def _wait(ev: Evaluator, op: TileOp, loop: Loop) -> None:
+    """That a loop ends is an effect of its own: what stands below it may not be reached."""
+    around = ev.loops
+    ev.loops = (*around, loop)
+    ev.effect("wait", op)
+    ev.loops = around
 
 
 def _enter(ev: Evaluator, loop: Loop, args: Sequence[SSAValue], inits: list[Any]) -> dict[int, int]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tileir_diff.match.canonical import CanonicalEffect, aligned, canonical
 from tileir_diff.match.joined import joined
 from tileir_diff.match.obligations import host_obligations
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tileir_diff.graph.kernel import Effect, Kernel
     from tileir_diff.graph.terms import Term, Terms
 
@@ -40,7 +42,15 @@ class EffectMatch:
     only_reference: list[CanonicalEffect]
     only_generated: list[CanonicalEffect]
     loads: list[EffectPair]
+    """Weak loads, as are ``lone_loads``."""
     lone_loads: tuple[list[CanonicalEffect], list[CanonicalEffect]]
+
+    @property
+    def reference_loads(self) -> list[CanonicalEffect]:
+        """All loads of the reference."""
+        paired = [pair.reference for pair in (*self.loads, *self.pairs)]
+        every = (*paired, *self.lone_loads[0], *self.only_reference)
+        return [item for item in every if item.effect.kind == "load"]
 
     @property
     def score(self) -> tuple[int, int, int]:
@@ -58,7 +68,7 @@ def match_effects(
     sizes: frozenset[Term] | None = None,
     lone_sizes: frozenset[Term] = frozenset(),
 ) -> EffectMatch:
-    """Pair stores, atomics, prints and asserts (the roots) and loads, each array by array, in order.
+    """Pair the roots (all but weak loads) and weak loads, each array by array, in order.
 
     ``sizes``: the symbols that are sizes of arrays; ``lone_sizes``: those that the generated side has no
     parameter for. When given, the two sides come from different front ends, and a condition on block indices
@@ -66,18 +76,29 @@ def match_effects(
     """
     ref = [canonical(reference, effect) for effect in reference.effects if _matters(reference, effect)]
     gen = [canonical(generated, effect) for effect in generated.effects if _matters(generated, effect)]
-    roots = _pair(
+    others = _pair(
         reference, [e for e in ref if e.effect.kind != "load"], [e for e in gen if e.effect.kind != "load"]
     )
     loads = _pair(
         reference, [e for e in ref if e.effect.kind == "load"], [e for e in gen if e.effect.kind == "load"]
     )
+    # a load that synchronises may have become a weak one: all loads are paired together
+    pairs, weak_pairs = _parted(loads[0], lambda p: p.reference.effect.is_root or p.generated.effect.is_root)
+    missing, weak_missing = _parted(loads[1], lambda item: item.effect.is_root)
+    extra, weak_extra = _parted(loads[2], lambda item: item.effect.is_root)
+    roots = sorted([*others[0], *pairs], key=lambda pair: pair.reference.effect.order)
     if sizes is not None:
-        for pair in roots[0]:
+        for pair in roots:
             if not pair.equal:
                 conditions = host_obligations(reference, pair, sizes, lone_sizes)
                 pair.given, pair.obligations, pair.equal = conditions
-    return EffectMatch(*roots, loads[0], (loads[1], loads[2]))
+    lone = [*others[1], *missing], [*others[2], *extra]
+    return EffectMatch(roots, *lone, weak_pairs, (weak_missing, weak_extra))
+
+
+def _parted(items: list[Any], test: Callable[[Any], bool]) -> tuple[list[Any], list[Any]]:
+    """Those that pass a test, and the others."""
+    return [item for item in items if test(item)], [item for item in items if not test(item)]
 
 
 def _matters(kernel: Kernel, effect: Effect) -> bool:
@@ -167,9 +188,10 @@ def _joined_pairs(
 
 
 def describe(effect: Effect) -> str:
-    """An effect in short: "store of 128x64xf32"."""
+    """An effect in short: "store of 128x64xf32", "acquire load of i32"."""
     shape = "x".join(str(extent) for extent in (*effect.shape, effect.element))
-    return f"{effect.kind.replace('_', ' ')} of {shape}".strip()
+    order = f"{effect.op.get('memory_ordering')} " if effect.kind == "load" and effect.is_root else ""
+    return f"{order}{effect.kind.replace('_', ' ')} of {shape}".strip()
 
 
 def _group(item: CanonicalEffect) -> tuple[object, ...]:
@@ -190,6 +212,8 @@ def _likeness(ref: CanonicalEffect, gen: CanonicalEffect, level: int) -> int:
         ref.element != gen.element or len(a.loops) != len(b.loops) or ref.extents != gen.extents
     ):
         return -1
+    if level >= 2 and a.is_root != b.is_root:
+        return -1  # of other arrays, one only reads and one synchronises
     if level == 2 and (ref.element != gen.element or ref.extents != gen.extents or a.kind != b.kind):
         return -1
     if level == 3 and (a.kind == "load" or a.base != b.base):

@@ -13,7 +13,7 @@ from tileir_diff.match.blame import Blame, first_of
 from tileir_diff.match.divisors import divisor_tests
 from tileir_diff.match.effects import describe
 from tileir_diff.match.hints import compare_hints
-from tileir_diff.match.load_bounds import elsewhere, load_bounds, read_again
+from tileir_diff.match.load_bounds import before_loops, elsewhere, load_bounds, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence, Matched
 from tileir_diff.match.names import contradictions
@@ -31,11 +31,14 @@ from tileir_diff.match.view_sizes import view_sizes
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.match.canonical import CanonicalEffect
     from tileir_diff.match.effects import EffectPair
     from tileir_diff.match.proofs import Answers, Prover
     from tileir_diff.match.search import Attempt
 
 LONE_RULES = {
+    "load": "memory-order",
+    "wait": "control-flow",
     "print": "debug-op",
     "assert": "runtime-check",
     "fence": "token-order",
@@ -96,6 +99,7 @@ def explain(
     found = _roots(blame, attempt, result)
     found = _one_mask(blame, one_cause(blame, _placed(blame, attempt, found, names)))
     found.extend(read_again(blame, attempt, lambda atom: _oblige(blame, atom, result)))
+    found.extend(before_loops(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(elsewhere(blame, attempt))
     found.extend(shared_loops(blame, attempt))
     found.extend(_orders(blame, attempt))
@@ -144,7 +148,7 @@ def _roots(blame: Blame, attempt: Attempt, result: EntryResult) -> list[Differen
     """Why effects differ."""
     bounds = load_bounds(blame, attempt, lambda atom: _oblige(blame, atom, result))
     unequal = _unequal(blame, attempt)
-    return _root_causes(first_of([*unequal, *_lone(blame, attempt), *bounds]))
+    return _root_causes(first_of([*unequal, *_lone(blame, attempt, unequal), *bounds]))
 
 
 def _names(attempt: Attempt) -> dict[Term, str]:
@@ -201,22 +205,50 @@ def _unequal(blame: Blame, attempt: Attempt) -> list[Difference]:
     return found
 
 
-def _lone(blame: Blame, attempt: Attempt) -> list[Difference]:
-    """Effects without a partner."""
+def _lone(blame: Blame, attempt: Attempt, told: list[Difference]) -> list[Difference]:
+    """Effects without a partner; ``told``: why the others differ."""
     found: list[Difference] = []
-    for item in attempt.match.only_reference:
+    for item in _worth_telling(told, attempt.match.only_reference):
         never = never_reached(blame, attempt, item)
         if never:
             found.extend(never)
             continue
         rule = f"{LONE_RULES.get(item.effect.kind, 'memory-family')}/missing"
-        words = describe(item.effect), "nothing"
+        words = _described(blame, item), "nothing"
         found.append(blame.make(rule, item.effect.op, None, *words, status="MISSING"))
-    for item in attempt.match.only_generated:
+    for item in _worth_telling(told, attempt.match.only_generated):
         rule = f"{LONE_RULES.get(item.effect.kind, 'memory-family')}/extra"
-        words = "nothing", describe(item.effect)
+        words = "nothing", _described(blame, item)
         found.append(blame.make(rule, None, item.effect.op, *words, status="EXTRA"))
     return found
+
+
+def _worth_telling(told: list[Difference], lone: list[CanonicalEffect]) -> list[CanonicalEffect]:
+    """Effects of one side without a partner.
+
+    Not that a loop may not end where it is ``told`` to run otherwise, or where what it does has no partner
+    either; nor what such a loop polls.
+    """
+    sites = (
+        place for each in told if each.rule.startswith("loop/") for place in (each.reference, each.generated)
+    )
+    other = {id(place.op) for place in sites if place is not None}
+    acting = (item for item in lone if item.effect.kind not in ("load", "wait"))
+    other.update(id(loop.op) for item in acting for loop in item.effect.loops)
+    waits = {id(item.effect.op) for item in lone if item.effect.kind == "wait"} - other
+    return [
+        item
+        for item in lone
+        if item.effect.kind not in ("load", "wait")
+        or (item.effect.kind == "wait" and id(item.effect.op) in waits)
+        or (item.effect.kind == "load" and waits.isdisjoint(id(loop.op) for loop in item.effect.loops))
+    ]
+
+
+def _described(blame: Blame, item: CanonicalEffect) -> str:
+    """An effect in short; of a loop that may not end, where it is left."""
+    left = item.effect.loops[-1].exit if item.effect.kind == "wait" else None
+    return describe(item.effect) if left is None else blame.show(left)
 
 
 def _root_causes(found: list[Difference]) -> list[Difference]:
@@ -344,7 +376,7 @@ def _checked(blame: Blame, attempt: Attempt) -> list[Difference]:
 def _dead_loads(blame: Blame, attempt: Attempt) -> list[Difference]:
     """Loads of the generated side that nothing reads, on lanes where the reference does not load."""
     terms = blame.terms
-    loads = [*(pair.reference for pair in attempt.match.loads), *attempt.match.lone_loads[0]]
+    loads = attempt.match.reference_loads
     found: list[Difference] = []
     for item in attempt.match.lone_loads[1]:
         guards, base = terms.conjuncts(item.condition), item.effect.base

@@ -18,7 +18,7 @@ from tileir_diff.match.tokens import memory_nodes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.graph.kernel import Kernel, Loop
     from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.canonical import CanonicalEffect
@@ -45,7 +45,7 @@ def read_again(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object])
     nothing uses are hints.
     """
     terms = blame.terms
-    loads = [*(pair.reference for pair in attempt.match.loads), *attempt.match.lone_loads[0]]
+    loads = attempt.match.reference_loads
     again: list[EffectPair] = []
     for item in attempt.match.lone_loads[1]:
         if not is_used(item.effect.op):
@@ -58,6 +58,39 @@ def read_again(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object])
     return beyond(blame, attempt, again, oblige)
 
 
+def before_loops(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]) -> list[Difference]:
+    """Loads that only the generated side makes before a loop: in no trip the reference reads nothing."""
+    terms = blame.terms
+    loads = attempt.match.reference_loads
+    items = [pair.generated for pair in attempt.match.loads if not pair.equal]
+    items += [item for item in attempt.match.lone_loads[1] if is_used(item.effect.op)]
+    found: list[Difference] = []
+    for item in items:
+        pairs = [pair for load in loads if (pair := _at_one_address(terms, load, item, inside=True))]
+        read = [_read_inside(terms, pair) for pair in pairs]
+        guards = terms.conjuncts(item.condition)
+        here = any(pair.reference.trips == item.trips for pair in pairs)
+        if here or not pairs or terms.implies(guards, terms.disjunction(read)):
+            continue
+        lost = [atom for atom in terms.conjuncts(read[0]) if not terms.implies(guards, atom)]
+        hosts = [] if attempt.one_front_end else [a for a in lost if block_only(attempt.reference, a)]
+        for atom in hosts:
+            oblige(atom)
+        if len(hosts) < len(lost):
+            kept = terms.conjunction(atom for atom in terms.conjuncts(read[0]) if atom not in hosts)
+            difference = mask(blame, kept, item.condition, pairs[0].reference.effect.op, item.effect.op)
+            found.append(replace(difference, note="reads before the loop, also where it makes no trip"))
+    return found
+
+
+def _read_inside(terms: Terms, pair: EffectPair) -> Term:
+    """Where the reference reads: the loops that the generated load stands before make a trip."""
+    trips = pair.reference.trips[len(pair.generated.trips) :]
+    counted = [trip for trip in trips if terms.kind[trip] == "poly"]
+    entered = (terms.le0(terms.sub(terms.one, trip)) for trip in counted)
+    return terms.conjunction((pair.reference.condition, *entered))
+
+
 def elsewhere(blame: Blame, attempt: Attempt) -> list[Difference]:
     """Loads of the generated side where the reference reads nothing, though no result depends on them.
 
@@ -68,7 +101,7 @@ def elsewhere(blame: Blame, attempt: Attempt) -> list[Difference]:
     if not lone:
         return []
     terms = blame.terms
-    loads = [*(pair.reference for pair in attempt.match.loads), *attempt.match.lone_loads[0]]
+    loads = attempt.match.reference_loads
     alive = _read(attempt.generated)
     return [
         blame.make(
@@ -86,28 +119,39 @@ def elsewhere(blame: Blame, attempt: Attempt) -> list[Difference]:
         and alive.isdisjoint(
             _place(terms, node) for node in memory_nodes(attempt.generated, item.effect.result)
         )
-        and all(_at_one_address(terms, load, item) is None for load in loads)
+        and all(_at_one_address(terms, load, item, inside=True) is None for load in loads)
     ]
 
 
 def _read(kernel: Kernel) -> frozenset[tuple[object, Term]]:
-    """The places in memory that an effect, or the end of a loop, depends on."""
+    """The places in memory that an effect depends on, or the loops around it or behind its values."""
     terms = kernel.terms
     work: list[Term] = []
+    loops: dict[int, Loop] = {}
     for effect in kernel.effects:
         here = terms.conjunction((effect.guard, terms.true if effect.mask is None else effect.mask))
         fields = (effect.pointer, *effect.values)
         work.append(here)
         work.extend(terms.under(term, terms.conjuncts(here)) for term in fields if term is not None)
-    for loop in kernel.loops:
-        fields = (loop.lower, loop.step, loop.trip, loop.exit, *(carry.next for carry in loop.carries))
-        work.extend(term for term in fields if isinstance(term, int))
+        if effect.is_root:
+            loops.update((loop.uid, loop) for loop in effect.loops)
+    waiting = list(loops.values())
     seen: set[Term] = set()
-    while work:
+    while work or waiting:
+        if waiting:
+            loop = waiting.pop()
+            fields = (loop.lower, loop.step, loop.trip, loop.exit, *(carry.next for carry in loop.carries))
+            work.extend(term for term in fields if term is not None)
+            continue
         node = work.pop()
-        if node not in seen:
-            seen.add(node)
-            work.extend(terms.args[node])
+        if node in seen:
+            continue
+        seen.add(node)
+        work.extend(terms.args[node])
+        behind = kernel.loop_results.get(node)
+        if behind is not None and behind[0].uid not in loops:
+            loops[behind[0].uid] = behind[0]
+            waiting.append(behind[0])
     return frozenset(_place(terms, node) for node in seen if terms.kind[node] in ("mem", "atomic"))
 
 
@@ -168,9 +212,13 @@ def _ways(terms: Terms, pointer: Term) -> set[Term]:
     return ways - {pointer}
 
 
-def _at_one_address(terms: Terms, ref: CanonicalEffect, gen: CanonicalEffect) -> EffectPair | None:
+def _at_one_address(
+    terms: Terms, ref: CanonicalEffect, gen: CanonicalEffect, *, inside: bool = False
+) -> EffectPair | None:
+    """The two as a pair, if both read at one address; ``inside``: the reference's may be in further loops."""
     a, b = ref.effect, gen.effect
-    if (a.base, ref.element, ref.trips) != (b.base, gen.element, gen.trips):
+    trips = ref.trips[: len(gen.trips)] if inside else ref.trips
+    if (a.base, ref.element, trips) != (b.base, gen.element, gen.trips):
         return None
     pair = EffectPair(ref, aligned(terms, ref, gen), False)
     return pair if ref.extents == pair.generated.extents and _same_address(terms, pair) else None

@@ -42,6 +42,10 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
         max((i for i in stated if i is not None), key=SCALE.index) if None not in stated and stated else None
     )
     for item in harmful:
+        synchronises = _synchronises(item, differences)
+        if synchronises is not None:
+            found.append(synchronises)
+            continue
         rule = rule_of(item, differences)
         expected, actual = _words(blame, item)
         impact = worst  # the values know better what it does
@@ -84,6 +88,14 @@ def _is_told(item: Local, differences: list[Difference]) -> bool:
     """Whether one of the findings is about the op itself."""
     sites = (site for each in differences for site in (each.reference, each.generated) if site is not None)
     return any(site.op is item.reference or site.op is item.generated for site in sites)
+
+
+def _synchronises(item: Local, differences: list[Difference]) -> Difference | None:
+    """What is told of a load or a loop that one side lacks, where its effect on order or progress is why."""
+    if item.what not in ("missing", "extra"):
+        return None
+    about = (each for each in differences if _is_told(item, [each]))
+    return next((each for each in about if each.rule.split("/")[0] in ("memory-order", "control-flow")), None)
 
 
 def _renumbered(harmful: list[Local]) -> list[Local]:

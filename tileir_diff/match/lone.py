@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 def never_reached(blame: Blame, attempt: Attempt, item: CanonicalEffect) -> list[Difference]:
     """Why the generated side's access never takes place; [] where there is none like ``item``."""
-    taken = {id(pair.generated.effect.op) for pair in attempt.match.pairs}
-    taken |= {id(other.effect.op) for other in attempt.match.only_generated}
+    match = attempt.match
+    taken = {id(pair.generated.effect.op) for pair in (*match.pairs, *match.loads)}
+    taken |= {id(other.effect.op) for other in (*match.only_generated, *match.lone_loads[1])}
     effects = {id(effect.op): effect for effect in attempt.generated.effects}
     for op in attempt.generated.entry.walk():
         if not isinstance(op, TileOp) or op.short != item.effect.op.short or id(op) in taken:

@@ -63,9 +63,8 @@ def _read_again(reference: Kernel, generated: Kernel, match: EffectMatch) -> lis
     alone = [item for item in match.lone_loads[1] if is_used(item.effect.op)]
     if not alone:
         return []
-    loads = [*(pair.reference for pair in match.loads), *match.lone_loads[0]]
     first: dict[frozenset[Term], CanonicalEffect] = {}
-    for item in loads:
+    for item in match.reference_loads:
         first.setdefault(_read(reference, item.effect), item)
     first.pop(frozenset(), None)
     found = [(first.get(_read(generated, item.effect)), item) for item in alone]
@@ -200,6 +199,8 @@ def _matters(earlier: Effect, later: Effect, anchors: frozenset[int]) -> bool:
     kinds = {earlier.kind, later.kind}
     if kinds == {"print"}:
         return True
+    if kinds == {"load"} and earlier.is_root and later.is_root:
+        return meet(earlier.arrays, later.arrays)  # the second must not see less than the first
     return bool(kinds & WRITES) and meet(earlier.arrays, later.arrays)
 
 

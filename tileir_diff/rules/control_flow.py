@@ -3,6 +3,8 @@
 ## What it does
 
 Compares under which condition each effect happens, and where loops are left early.
+A `loop` that nothing shows to end must have a counterpart, even if all that it does is wait; one that counts
+to a bound need not.
 A branch and a `select` of the same values are equal, and so is a branch whose condition a mask repeats.
 A size that a block divides by is taken as positive; a test of the reference that it is must not be missing.
 
@@ -24,7 +26,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.rules.model import Detail
+from tileir_diff.rules.model import Detail, is_absent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +66,20 @@ DETAILS: Mapping[str, Detail] = {
     ),
 }
 
+ENDLESS = Detail(
+    impact="logic",
+    message="a loop that is left only where {actual} has no counterpart in the reference",
+    effect="the kernel may hang, or wait, where the reference goes on",
+    fix="remove the loop{at}, or have it count to a bound",
+)
+
+NOT_AWAITED = Detail(
+    impact="logic",
+    message="the reference's loop, left only where {expected}, has no counterpart",
+    effect="what the reference waits for may not have happened",
+    fix="add the loop{at}: leave it where {expected}",
+)
+
 CHOSEN = Detail(
     impact="logic",
     message="computes {actual}; the reference {expected}",
@@ -73,6 +89,10 @@ CHOSEN = Detail(
 
 
 def judge(difference: Difference) -> Detail | None:
-    """A value that depends on a condition, rather than an op that does."""
+    """A loop on one side only; a value that depends on a condition, rather than an op that does."""
+    if is_absent(difference.expected):
+        return ENDLESS
+    if is_absent(difference.actual):
+        return NOT_AWAITED
     chosen = any(" ? " in value for value in (difference.expected, difference.actual))
     return CHOSEN if chosen and difference.rule.endswith(("/extra", "/missing")) else None

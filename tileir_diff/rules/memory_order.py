@@ -4,6 +4,7 @@
 
 Compares the ordering (`weak`, `relaxed`, `acquire`, `release`, `acq_rel`) and scope (`tl_blk`, `device`,
 `sys`) of each access and atomic.
+A load that is not weak must have a counterpart, whether or not its value is used.
 
 ## Why it matters
 
@@ -29,6 +30,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DETAILS: Mapping[str, Detail] = {
+    "extra": Detail(
+        impact="logic",
+        message="the {actual} has no counterpart in the reference",
+        effect="it orders accesses, and may wait for other blocks, where the reference does not",
+        fix="remove the {actual}{at}",
+    ),
+    "missing": Detail(
+        impact="logic",
+        message="the reference's {expected} has no counterpart",
+        effect="what other blocks wrote before they signalled may not be seen",
+        fix="add the {expected}{at}",
+    ),
     "ordering": Detail(
         impact="logic",
         message="the {op} is {actual}; in the reference {expected}",

@@ -56,10 +56,12 @@ def apply(name: str, operands: list[Fraction], element: str | None, mode: str = 
             exact = a / b
         case "fma", [a, b, c]:
             exact = a * b + c
-        case "maxf", [a, b]:
-            return max(a, b)
-        case "minf", [a, b]:
-            return min(a, b)
+        case "absf", [a]:
+            return abs(a)
+        case "maxf", _:
+            return max(operands)
+        case "minf", _:
+            return min(operands)
         case _:
             raise AssertionError(name)
     return exact if element is None else nearest(exact, element, mode)

@@ -203,7 +203,9 @@ def value(tree: Tree, leaves: list[Fraction], element: str, *, exact: bool) -> F
             return nearest(Fraction(number), element)
         case (str(name), str(mode), *operands):
             given_ = [value(each, leaves, element, exact=exact) for each in operands]
-            return apply(name, given_, None if exact else element, mode)
+            terms = Terms()
+            folded = terms.kind[build(terms, tree, element)] == "fc"
+            return apply(name, given_, None if exact and not folded else element, mode)
         case _:
             raise AssertionError(tree)
 

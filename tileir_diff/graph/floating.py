@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.graph.comparisons import compare
 from tileir_diff.graph.integers import sides, unsigned
 from tileir_diff.graph.modifiers import modifiers
 from tileir_diff.graph.values import element_bits, element_name, is_bool, is_integer, operand, sort_of
@@ -99,15 +100,13 @@ def cmpf(ev: Evaluator, op: TileOp) -> None:
     predicate: str = op.get("predicate")
     if predicate.startswith("greater"):
         lhs, rhs, predicate = rhs, lhs, predicate.replace("greater", "less")
-    if predicate in ("equal", "not_equal"):
-        lhs, rhs = sorted((lhs, rhs))
     if op.get("ordering") == "unordered":
         # the negation of the opposite ordered comparison
         opposite, swapped = _OPPOSITE[predicate]
         args = (rhs, lhs) if swapped else (lhs, rhs)
-        ev.set(op, terms.negate(terms.node("fcmp", (opposite,), args)))
+        ev.set(op, terms.negate(compare(terms, opposite, *args)))
         return
-    ev.set(op, terms.node("fcmp", (predicate,), (lhs, rhs)))
+    ev.set(op, compare(terms, predicate, lhs, rhs))
 
 
 _OPPOSITE = {

@@ -7,9 +7,13 @@ but a signed zero or a result below the normal range.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.graph import comparisons
+from tileir_diff.graph.folding import FOLDED, folded
 from tileir_diff.graph.formats import FORMATS, decode, encode, encode_integer, show
+from tileir_diff.graph.widening import narrowed, widened, widens
 
 if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term, Terms
@@ -84,6 +88,10 @@ def negate(terms: Terms, element: str, term: Term) -> Term:
 def normalise(terms: Terms, attr: tuple[Any, ...], args: tuple[Term, ...]) -> Term:
     """The canonical term of ``name(args)``; ``attr`` = (name, element type, sorted non-default modifiers)."""
     name, element, mods = attr
+    if name in FOLDED and all(terms.kind[arg] == "fc" for arg in args):
+        bits = folded(name, element, mods, [terms.attr[arg][1] for arg in args])
+        if bits is not None:
+            return constant(terms, element, bits)
     handler = _HANDLERS.get(name)
     if handler is not None:
         result = handler(terms, element, mods, args)
@@ -102,15 +110,16 @@ def as_extreme(terms: Terms, cond: Term, on_true: Term, on_false: Term) -> Term 
     limit = constant_of(terms, on_false)
     if terms.kind[cond] != "fcmp" or limit is None or math.isnan(limit):
         return None
-    (predicate,), (left, right) = terms.attr[cond], terms.args[cond]
-    if predicate not in ("less_than", "less_than_or_equal") or {left, right} != {on_true, on_false}:
-        return None
-    name = "maxf" if left == on_false else "minf"
-    # of two zeros neither is less, so one spelling gives c and the other one x; the sign of c must fit
-    wrong = -1.0 if (name == "maxf") == (predicate == "less_than") else 1.0
-    if limit == 0 and math.copysign(1.0, limit) == wrong:
-        return None
-    return normalise(terms, (name, terms.attr[on_false][0], ()), (on_true, on_false))
+    for name, sides in (("maxf", (on_false, on_true)), ("minf", (on_true, on_false))):
+        for predicate in ("less_than", "less_than_or_equal"):
+            if comparisons.compare(terms, predicate, *sides) != cond:
+                continue
+            # of two zeros neither is less: one spelling gives c, the other one x; the sign of c must fit
+            wrong = -1.0 if (name == "maxf") == (predicate == "less_than") else 1.0
+            if limit == 0 and math.copysign(1.0, limit) == wrong:
+                return None
+            return normalise(terms, (name, terms.attr[on_false][0], ()), (on_true, on_false))
+    return None
 
 
 def _negf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
@@ -121,6 +130,43 @@ def _negf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
         exponent_bits, mantissa_bits, _ = FORMATS[element]
         return constant(terms, element, terms.attr[x][1] ^ 1 << (exponent_bits + mantissa_bits))
     return None
+
+
+def _absf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    (x,) = args
+    if _is(terms, x, "negf"):
+        return normalise(terms, ("absf", element, mods), terms.args[x])
+    return x if _is(terms, x, "absf") else None
+
+
+MAX_OPERANDS = 64
+"""A maximum of more numbers is not written as one op."""
+
+
+def _extreme(name: str, terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    """The largest or smallest of any number of operands: which of two is compared first makes no difference.
+
+    Zeros are in order too, and NaN is either ignored or kept. One operand alone is not the same: of a NaN
+    other bits come out than go in.
+    """
+    attr = name, element, mods
+    flat: dict[Term, None] = {}
+    for arg in args:
+        flat.update(dict.fromkeys(terms.args[arg] if terms.attr[arg] == attr else (arg,)))
+    if len(flat) == 1 or len(flat) > MAX_OPERANDS:
+        return None
+    constants = [arg for arg in flat if terms.kind[arg] == "fc"]
+    if len(constants) > 1:
+        bits = folded(name, element, mods, [terms.attr[each][1] for each in constants])
+        if bits is not None:
+            flat = {arg: None for arg in flat if terms.kind[arg] != "fc"}
+            flat[constant(terms, element, bits)] = None
+    operands = sorted(flat)
+    if len(operands) == 2 and name == "maxf" and not any(key == "flush_to_zero" for key, _ in mods):
+        for x, y in (operands, operands[::-1]):
+            if _is(terms, y, "negf") and terms.args[y] == (x,):
+                return normalise(terms, ("absf", element, ()), (x,))
+    return terms.node("f", attr, operands)
 
 
 def _strip_negation(terms: Terms, term: Term) -> tuple[Term, bool]:
@@ -170,13 +216,6 @@ def _doubled(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> T
         return None
     terms.note("double")
     return normalise(terms, ("mulf", element, mods), (two, args[0]))
-
-
-def _absf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
-    (x,) = args
-    if _is(terms, x, "negf"):
-        return normalise(terms, ("absf", element, mods), terms.args[x])
-    return x if _is(terms, x, "absf") else None
 
 
 def _subf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
@@ -316,18 +355,20 @@ def _ftof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
             bits = encode(target, value)
             if bits is not None:
                 return constant(terms, target, bits)
-    if _is(terms, x, "ftof") and _widens(terms.attr[x][1]) and terms.attr[x][1][0] == target:
-        return terms.args[x][0]
-    if _widens((source, target)) and mods:
-        return normalise(terms, ("ftof", element, ()), args)
-    if mods:
-        return None
+    if widens(element):
+        if mods:
+            return normalise(terms, ("ftof", element, ()), args)
+        exact = widened(terms, normalise, element, x)
+    else:
+        exact = None if terms.kind[x] == "fc" else narrowed(terms, normalise, target, x)
+    if exact is not None or mods:
+        return exact
     if _is(terms, x, "negf") and source in FORMATS and target in FORMATS:
         return negate(terms, target, normalise(terms, ("ftof", element, ()), terms.args[x]))
     return _done_in(terms, target, x) if source == "f32" and target in ("f16", "bf16") else None
 
 
-ROUNDED_ONCE = frozenset({"addf", "mulf", "divf", "sqrt", "absf", "maxf", "minf"})
+ROUNDED_ONCE = frozenset({"addf", "mulf", "divf", "sqrt"})
 """Ops that round twice, to f32 and to a type of at most 11 digits, as they round once: 24 >= 2 * 11 + 2."""
 
 
@@ -342,32 +383,12 @@ def _done_in(terms: Terms, target: str, term: Term) -> Term | None:
     lean = _without(mods, "flush_to_zero") if target == "f16" else mods
     if name not in ROUNDED_ONCE or element != "f32" or any(key != "propagate_nan" for key, _ in lean):
         return None
-    operands = [_as_narrow(terms, target, arg) for arg in terms.args[term]]
+    operands = [narrowed(terms, normalise, target, arg) for arg in terms.args[term]]
     known = [each for each in operands if each is not None]
     if len(known) < len(operands) or all(terms.kind[each] == "fc" for each in known):
         return None
     terms.note("narrow-arithmetic")
     return normalise(terms, (name, target, lean), tuple(known))
-
-
-def _as_narrow(terms: Terms, target: str, term: Term) -> Term | None:
-    """The number of ``target`` that was widened to f32; None where there is none."""
-    if terms.kind[term] == "fc":
-        value = constant_of(terms, term)
-        return None if value is None else _from_value(terms, target, value)
-    if _is(terms, term, "negf"):
-        inner = _as_narrow(terms, target, terms.args[term][0])
-        return None if inner is None else negate(terms, target, inner)
-    if _is(terms, term, "ftof") and terms.attr[term][1] == (target, "f32"):
-        return terms.args[term][0]
-    return None
-
-
-_ORDER = {"f8E4M3FN": 0, "f8E5M2": 0, "f16": 1, "bf16": 1, "tf32": 2, "f32": 3, "f64": 4}
-
-
-def _widens(element: tuple[str, str]) -> bool:
-    return _ORDER.get(element[0], 9) < _ORDER.get(element[1], -1)
 
 
 _INTEGERS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
@@ -446,6 +467,8 @@ def _itof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
 
 _HANDLERS: dict[str, Any] = {
     "absf": _absf,
+    "maxf": partial(_extreme, "maxf"),
+    "minf": partial(_extreme, "minf"),
     "negf": _negf,
     "addf": _addf,
     "subf": _subf,

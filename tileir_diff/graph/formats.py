@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 FORMATS = {
     "f16": (5, 10, 15),
@@ -65,16 +66,31 @@ def encode(element: str, value: float) -> int | None:
     return head | (exponent + bias) << mantissa_bits | (rounded & ((1 << mantissa_bits) - 1))
 
 
+def round_exact(element: str, value: Fraction, mode: str = "nearest_even") -> int:
+    """Round a number that is not zero into ``element``, once."""
+    exponent_bits, mantissa_bits, bias = FORMATS[element]
+    negative = value < 0
+    head = int(negative) << (exponent_bits + mantissa_bits)
+    magnitude = abs(value)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if Fraction(2) ** exponent > magnitude:
+        exponent -= 1
+    exponent = max(exponent, 1 - bias)
+    scaled = magnitude * Fraction(2) ** (mantissa_bits - exponent)
+    away = mode == ("negative_inf" if negative else "positive_inf")
+    rounded = round(scaled) if mode == "nearest_even" else math.ceil(scaled) if away else math.floor(scaled)
+    # the mantissa carries into the exponent, and from the largest number into infinity
+    bits = rounded + ((exponent + bias - 1) << mantissa_bits)
+    infinity = ((1 << exponent_bits) - 1) << mantissa_bits
+    largest = infinity if away or mode == "nearest_even" else infinity - 1
+    return head | min(bits, largest)
+
+
 def encode_integer(element: str, value: int) -> int | None:
     """Round an integer to nearest even into ``element``, once, also where a double cannot hold it."""
-    if element == "f64":
-        return encode(element, float(value))
-    magnitude = abs(value)
-    excess = max(0, magnitude.bit_length() - 53)
-    kept = magnitude >> excess
-    if kept << excess != magnitude:
-        kept |= 1  # what is cut off still tells a tie from more than a tie
-    return encode(element, math.copysign(math.ldexp(kept, excess), value))
+    if element not in FORMATS or element == "tf32":
+        return None
+    return round_exact(element, Fraction(value)) if value else 0
 
 
 def show(element: str, bits: int) -> str:

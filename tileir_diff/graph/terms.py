@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph import floats
+from tileir_diff.graph import comparisons, floats
 from tileir_diff.graph.predicates import Predicates
 from tileir_diff.graph.store import Mono, Range, Term
 
@@ -174,12 +174,14 @@ class Terms(Predicates):
         if symbols.isdisjoint(self.symbols[term]):
             return term
         inside = tuple([guard for guard in guards if not self._has_carry_lane(guard)])
-        memo: dict[Term, Term] = {}
+        memo = dict.fromkeys(guards, self.true)
+        memo.update((self.args[guard][0], self.false) for guard in guards if self.kind[guard] == "not")
+        limit = len(memo) + UNDER_BUDGET
         implied: dict[Term, bool] = {}
         settled: dict[Term, Term] = {}
         stack = [term]
         while stack:
-            if len(memo) > UNDER_BUDGET:
+            if len(memo) > limit:
                 return term
             node = stack[-1]
             if node in memo:
@@ -347,7 +349,7 @@ class Terms(Predicates):
         constructor = _CONSTRUCTORS.get(kind)
         if constructor is not None:
             return constructor(self, attr, args)
-        if (kind == "iop" and attr[1] in COMMUTATIVE_INT) or (kind == "fcmp" and attr[0] in _SYMMETRIC):
+        if kind == "iop" and attr[1] in COMMUTATIVE_INT:
             args = tuple(sorted(args))
         return self._node(kind, attr, args)
 
@@ -372,13 +374,13 @@ class Terms(Predicates):
         return floats.normalise(self, attr, args)
 
 
-_SYMMETRIC = ("equal", "not_equal")
 _CONSTRUCTORS: dict[str, Callable[[Terms, Any, tuple[Term, ...]], Term]] = {
     "and": lambda terms, _, args: terms.conjunction(args),
     "b2i": lambda terms, _, args: terms.b2i(args[0]),
     "div": lambda terms, _, args: terms.floordiv(args[0], args[1]),
     "eq": lambda terms, _, args: terms.eq0(args[0]),
     "f": lambda terms, attr, args: floats.normalise(terms, attr, args),
+    "fcmp": lambda terms, attr, args: comparisons.compare(terms, attr[0], *args),
     "ite": lambda terms, sort, args: terms.ite(args[0], args[1], args[2], sort),
     "le": lambda terms, _, args: terms.le0(args[0]),
     "max": lambda terms, _, args: terms.maximum(args),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph import floats
+from tileir_diff.graph.comparisons import compare
 from tileir_diff.match.blame import MAX_DEPTH, Finding
 from tileir_diff.match.blame_floats import elementwise
 from tileir_diff.match.blame_folds import contractions, one_fold, reductions
@@ -83,10 +84,11 @@ def _as_selection(blame: Blame, term: Term, op: Op) -> Term | None:
     test = None if op is None or op.short != "select" else defining_op(op.one("condition"))
     if test is None or test.short != "cmpf" or terms.attr[term][0] not in ("maxf", "minf"):
         return None
-    limit, value = sorted(terms.args[term], key=lambda arg: terms.kind[arg] != "fc")
+    limit, *others = sorted(terms.args[term], key=lambda arg: terms.kind[arg] != "fc")
+    value = others[0] if len(others) == 1 else terms.float_op(terms.attr[term], tuple(others))
     strict = ("or_equal" in test.get("predicate")) == (test.get("ordering") == "unordered")
     order = (limit, value) if terms.attr[term][0] == "maxf" else (value, limit)
-    less = terms.node("fcmp", ("less_than" if strict else "less_than_or_equal",), order)
+    less = compare(terms, "less_than" if strict else "less_than_or_equal", *order)
     return terms.node("ite", "data", (less, value, limit))
 
 

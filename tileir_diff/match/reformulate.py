@@ -408,13 +408,13 @@ def _divide(a: float, b: float) -> float:
     return a / b
 
 
-def _maximum(a: float, b: float) -> float:
+def _maximum(*values: float) -> float:
     """A zero with a plus is the larger one."""
-    return b if math.isnan(a) else a if math.isnan(b) else max((a, b), key=_in_order)
+    return max([value for value in values if not math.isnan(value)], key=_in_order, default=math.nan)
 
 
-def _minimum(a: float, b: float) -> float:
-    return b if math.isnan(a) else a if math.isnan(b) else min((a, b), key=_in_order)
+def _minimum(*values: float) -> float:
+    return min([value for value in values if not math.isnan(value)], key=_in_order, default=math.nan)
 
 
 def _in_order(value: float) -> tuple[float, float]:

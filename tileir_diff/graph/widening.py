@@ -1,0 +1,96 @@
+"""Ops on floating-point numbers of a narrow type that are done in a wider one, where neither rounds.
+
+To widen a number, to take its negative or its size, to choose one of several, and to compare them, is exact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tileir_diff.graph.formats import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tileir_diff.graph.terms import Term, Terms
+
+    Build = Callable[[Terms, tuple[Any, ...], tuple[Term, ...]], Term]
+    """``floats.normalise``."""
+
+EXACT = frozenset({"absf", "maxf", "minf"})
+MAX_DEPTH = 8
+"""So deep a value is looked into for numbers that were widened."""
+_ORDER = {"f8E4M3FN": 0, "f8E5M2": 0, "f16": 1, "bf16": 1, "tf32": 2, "f32": 3, "f64": 4}
+_NORMAL = frozenset({"f8E4M3FN", "f8E5M2", "f16"})
+"""Types of which all numbers but zeros are normal ones of f32."""
+
+
+def widens(element: tuple[str, str]) -> bool:
+    """Whether each number of the first type is one of the second."""
+    return _ORDER.get(element[0], 9) < _ORDER.get(element[1], -1)
+
+
+def narrowed(terms: Terms, build: Build, target: str, term: Term, depth: int = MAX_DEPTH) -> Term | None:
+    """The same numbers in the type ``target``; None where they were of a wider one from the start."""
+    kind, attr, args = terms.kind[term], terms.attr[term], terms.args[term]
+    if kind == "fc":
+        return _constant(terms, target, *attr)
+    if depth == 0 or kind not in ("f", "ite"):
+        return None
+    if kind == "ite":
+        arms = [narrowed(terms, build, target, arm, depth - 1) for arm in args[1:]]
+        known = [arm for arm in arms if arm is not None]
+        return terms.ite(args[0], known[0], known[1], "data") if len(known) == len(arms) else None
+    name, element, mods = attr
+    if name == "ftof" and widens(element):
+        if element[0] == target:
+            return args[0]
+        return (
+            build(terms, ("ftof", (element[0], target), ()), args) if widens((element[0], target)) else None
+        )
+    if name not in EXACT and name != "negf":
+        return None
+    if target in _NORMAL:
+        mods = tuple([item for item in mods if item[0] != "flush_to_zero"])
+    if any(key == "flush_to_zero" for key, _ in mods):
+        return None
+    operands = [narrowed(terms, build, target, arg, depth - 1) for arg in args]
+    given = tuple([each for each in operands if each is not None])
+    return build(terms, (name, target, mods), given) if len(given) == len(args) else None
+
+
+def _constant(terms: Terms, target: str, element: str, bits: int) -> Term | None:
+    value = decode(element, bits)
+    found = None if value is None else encode(target, value)
+    return terms.node("fc", (target, found)) if found is not None and decode(target, found) == value else None
+
+
+def widened(terms: Terms, build: Build, element: tuple[str, str], term: Term) -> Term | None:
+    """What is exact in the narrow type, done in the wide one; None where nothing is."""
+    if terms.kind[term] != "f":
+        return None
+    name, inner, mods = terms.attr[term]
+    if name == "ftof" and widens(inner):
+        return build(terms, ("ftof", (inner[0], element[1]), ()), terms.args[term])
+    if name not in EXACT or any(key == "flush_to_zero" for key, _ in mods):
+        return None
+    operands = tuple([build(terms, ("ftof", element, ()), (arg,)) for arg in terms.args[term]])
+    again = build(terms, (name, element[1], mods), operands)
+    terms.inherit(term, again)
+    return again
+
+
+def source_of(terms: Terms, *values: Term) -> str | None:
+    """The widest of the types that the values were widened from, before exact ops."""
+    found: set[str] = set()
+    work = [(value, MAX_DEPTH) for value in values]
+    while work:
+        value, depth = work.pop()
+        if terms.kind[value] != "f" or depth == 0:
+            continue
+        name, element, _ = terms.attr[value]
+        if name == "ftof" and widens(element):
+            found.add(element[0])
+        elif name in EXACT or name == "negf":
+            work.extend((arg, depth - 1) for arg in terms.args[value])
+    return max(found, key=lambda name: (_ORDER[name], name), default=None)

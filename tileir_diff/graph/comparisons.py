@@ -1,4 +1,4 @@
-"""Comparisons of floating-point numbers in normal form: ordered ones, "less than" where they have a direction."""
+"""Comparisons of floating-point numbers in normal form: ordered ones, "less than" where that has a side."""
 
 from __future__ import annotations
 

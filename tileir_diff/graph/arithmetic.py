@@ -160,7 +160,22 @@ class Arithmetic(Ranges):
         kept = self._undominated(list(flat), 1 if kind == "min" else -1)
         if len(kept) == 1:
             return kept[0]
-        return self.atom(self._node(kind, None, tuple(sorted(kept))))
+        clamped = self._clamped(*kept) if kind == "max" and len(kept) == 2 else None
+        return self.atom(self._node(kind, None, tuple(sorted(kept)))) if clamped is None else clamped
+
+    def _clamped(self, first: Term, second: Term) -> Term | None:
+        """``max(low, min(high, x))`` as ``min(high, max(low, x))``, where ``low <= high``."""
+        for low, other in ((first, second), (second, first)):
+            atom = self.single(other)
+            if atom is None or self.kind[atom] != "min":
+                continue
+            above = [arg for arg in self.args[atom] if self._at_most(low, arg, 1)]
+            rest = [arg for arg in self.args[atom] if arg not in above]
+            if not rest:
+                return other
+            if above:
+                return self.minimum((*above, self.maximum((low, self.minimum(rest)))))
+        return None
 
     def _undominated(self, values: list[Term], sign: int) -> list[Term]:
         """The values that can be the minimum (sign 1) or maximum (sign -1); of equal ones the first."""

@@ -43,7 +43,7 @@ def bitwise(ev: Evaluator, op: TileOp) -> None:
             ev.set(op, folded)
             return
     if not _disjoint(terms, lhs, rhs):
-        ev.set(op, opaque(ev, op, sorted((lhs, rhs))))
+        ev.set(op, opaque(ev, op, (lhs, rhs)))
     elif op.short == "andi":
         ev.set(op, terms.zero)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.graph.nesting import flattened
 from tileir_diff.graph.shapes import relane
 from tileir_diff.graph.values import element_name, operand, shape_of
 
@@ -44,11 +45,18 @@ def mma(ev: Evaluator, op: TileOp) -> None:
     ev.set_node(op, terms.contraction(attr, (*factors, accumulator)))
 
 
+def operand_order(op: TileOp) -> list[int]:
+    """The operands of a `reduce` or `scan` by their types: the order that they are given in means nothing."""
+    sources = op.group("operands")
+    return sorted(range(len(sources)), key=lambda index: element_name(sources[index]))
+
+
 def reduce(ev: Evaluator, op: TileOp) -> None:
     """`reduce`, whose result lacks the dimension, and `scan`, whose result is read at a position along it."""
     terms = ev.terms
     sources = op.group("operands")
-    values: list[Term] = [ev.env[value] for value in sources]
+    order = operand_order(op)
+    values: list[Term] = [ev.env[sources[index]] for index in order]
     dim: int = op.get("dim")
     shape = shape_of(sources[0])
     extent = shape[dim]
@@ -61,34 +69,38 @@ def reduce(ev: Evaluator, op: TileOp) -> None:
         ]
 
     if extent == 1:
-        for index, value in enumerate(values):
+        for index, value in zip(order, values, strict=True):
             ev.set(op, value if scan else relane(terms, value, shape, lanes(terms.zero)), index)
         return
-    combine = _combiner(ev, op)
+    combine = _combiner(ev, op, order)
     height = 1 + max(terms.height[t] for t in (*values, *combine))
     along = terms.atom(terms.bound(height, extent))
     bodies = [relane(terms, value, shape, lanes(along)) for value in values]
-    identities = tuple((literal.element.name, literal.bits[0]) for literal in op.get("identities"))
+    literals = op.get("identities")
+    identities = tuple([(literals[index].element.name, literals[index].bits[0]) for index in order])
     direction = (bool(op.get("reverse")),) if scan else ()
-    position = (terms.lane(dim, extent),) if scan else ()
-    for index in range(len(sources)):
-        attr = (op.short, index, extent, identities, len(combine), *direction)
-        ev.set_node(op, terms.node("reduce", attr, (*combine, *bodies, *position)), index)
+    along_scan = (terms.lane(dim, extent),) if scan else ()
+    for position, index in enumerate(order):
+        attr = (op.short, position, extent, identities, len(combine), *direction)
+        whole = flattened(terms, attr, combine[0], bodies[0], along) if len(order) == 1 else None
+        node = terms.node("reduce", attr, (*combine, *bodies, *along_scan)) if whole is None else whole
+        ev.set_node(op, node, index)
 
 
-def _combiner(ev: Evaluator, op: TileOp) -> list[Term]:
-    """The body over ``region`` leaves: 2i is the element of operand i, 2i + 1 its accumulator.
+def _combiner(ev: Evaluator, op: TileOp, order: list[int]) -> list[Term]:
+    """The body over ``region`` leaves: 2i is the element of operand i, 2i + 1 its accumulator, in the order.
 
     A body within a body has leaves of its own, as it may read those of the outer one.
     """
     block = op.regions[0].block
     depth = _depth(op)
     for index, arg in enumerate(block.args):
-        ev.env[arg] = ev.as_sort(ev.terms.leaf("region", depth, index), arg)
+        place = 2 * order.index(index // 2) + index % 2
+        ev.env[arg] = ev.as_sort(ev.terms.leaf("region", depth, place), arg)
     live = ev.live
     _, values = ev.block(block)
     ev.live = live
-    return list(values)
+    return [values[index] for index in order]
 
 
 def _depth(op: TileOp) -> int:

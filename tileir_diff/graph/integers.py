@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.modifiers import modifiers
+from tileir_diff.graph.terms import COMMUTATIVE_INT
 from tileir_diff.graph.values import element_bits, is_bool, is_used, operand, shape_of, signed_range
 
 if TYPE_CHECKING:
@@ -160,7 +162,8 @@ def opaque(ev: Evaluator, op: TileOp, args: Sequence[Term]) -> Term:
     if is_bool(op.results[0]):
         return ev.terms.node("bool_op", (op.short, *modifiers(op)), args)
     attr = (element_bits(op.results[0]), op.short, *modifiers(op))
-    return ev.terms.atom(ev.terms.node("iop", attr, args))
+    node = ev.terms.integer_op if op.short in COMMUTATIVE_INT else partial(ev.terms.node, "iop")
+    return ev.terms.atom(node(attr, args))
 
 
 def sides(ev: Evaluator, op: TileOp) -> tuple[Term, Term]:
@@ -218,7 +221,7 @@ def mulhii(ev: Evaluator, op: TileOp) -> None:
         return
     first, second = (terms.value(factor) for factor in factors)
     if first is None or second is None:
-        ev.set(op, opaque(ev, op, sorted(factors)))
+        ev.set(op, opaque(ev, op, factors))
         return
     bits = element_bits(op.results[0])
     modulus = 1 << bits
@@ -360,7 +363,7 @@ def extreme(ev: Evaluator, op: TileOp) -> None:
         ev.set(op, (ev.terms.conjunction if both else ev.terms.disjunction)((lhs, rhs)))
         return
     if not read_as_signed(ev.terms, op, lhs, rhs):
-        ev.set(op, opaque(ev, op, sorted((lhs, rhs))))
+        ev.set(op, opaque(ev, op, (lhs, rhs)))
         return
     if _say_what_is_assumed(ev, lhs, rhs):
         _note_test(ev, op, "less_than_or_equal", lhs, rhs)

@@ -109,6 +109,12 @@ class Predicates(Arithmetic):
         value = self.value(poly)
         if value is not None:
             return self.bool_const(value == 0)
+        atom = self.single(poly)
+        if atom is not None and self.kind[atom] == "wrap":
+            low, high = self.range(self.args[atom][0])
+            modulus = 1 << self.attr[atom][0]
+            if low is not None and low > -modulus and high is not None and high < modulus:
+                return self.eq0(self.args[atom][0])  # no other multiple of the modulus is near
         low, high = self.range(poly)
         if (low is not None and low > 0) or (high is not None and high < 0):
             return self.false

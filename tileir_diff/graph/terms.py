@@ -18,11 +18,17 @@ from tileir_diff.graph.predicates import Predicates
 from tileir_diff.graph.store import Mono, Range, Term
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["Mono", "Range", "Term", "Terms"]
 
 COMMUTATIVE_INT = frozenset({"andi", "ori", "xori", "maxi", "mini", "mulhii"})
+BITWISE = frozenset({"andi", "ori", "xori"})
+ASSOCIATIVE_INT = BITWISE | {"maxi", "mini"}
+WIDTHS = (8, 16, 32, 64)
+"""Bits of integer types."""
+MAX_OPERANDS = 32
+"""An op of more operands is left as it is nested."""
 UNDER_BUDGET = 4000
 """How many nodes a simplification under guards may visit before the term is left as it is."""
 
@@ -350,7 +356,7 @@ class Terms(Predicates):
         if constructor is not None:
             return constructor(self, attr, args)
         if kind == "iop" and attr[1] in COMMUTATIVE_INT:
-            args = tuple(sorted(args))
+            return self.integer_op(attr, args)
         return self._node(kind, attr, args)
 
     # ---- ops with a normal form of their own -------------------------------------------------------------
@@ -368,6 +374,47 @@ class Terms(Predicates):
         ordered = (name, element, depth, tuple([factor[1] for factor in factors]), flags)
         scale_args = [scale for factor in factors for scale in factor[2]]
         return self._node("mma", ordered, (factors[0][0], factors[1][0], *scale_args, accumulator))
+
+    def integer_op(self, attr: tuple[Any, ...], args: Iterable[Term]) -> Term:
+        """An op on integers of which both operands are alike; ``attr`` = (bits, name, *modifiers).
+
+        Bits of numbers do not depend on the type that holds them: the least one is named.
+        """
+        bits, name, *mods = attr
+        if name not in ASSOCIATIVE_INT:
+            return self._node("iop", attr, tuple(sorted(args)))
+        operands = self._operands(attr, args)
+        if name == "xori":
+            operands = [arg for arg in set(operands) if operands.count(arg) % 2]
+        kept = sorted(set(operands), key=lambda arg: (self.value(arg) is not None, arg))
+        if not kept:
+            return self.zero
+        if name in BITWISE and not self.exact:
+            least = next((each for each in WIDTHS if all(self._fits(arg, each) for arg in kept)), bits)
+            attr = (min(bits, least), name, *mods)
+        result = kept[0]
+        for operand in kept[1:]:
+            result = self.atom(self._node("iop", attr, tuple(sorted((result, operand)))))
+        return result
+
+    def _operands(self, attr: tuple[Any, ...], args: Iterable[Term]) -> list[Term]:
+        """What the same op is applied to, in whatever order."""
+        operands: list[Term] = []
+        work = list(args)
+        while work:
+            arg = work.pop()
+            inner = self.single(arg)
+            if inner is not None and self.kind[inner] == "iop" and len(operands) + len(work) < MAX_OPERANDS:
+                start = attr[1] in BITWISE and not self.exact
+                if self.attr[inner][start:] == attr[start:]:
+                    work.extend(self.args[inner])
+                    continue
+            operands.append(arg)
+        return operands
+
+    def _fits(self, term: Term, bits: int) -> bool:
+        low, high = self.range(term)
+        return low is not None and high is not None and -(1 << (bits - 1)) <= low and high < 1 << (bits - 1)
 
     def float_op(self, attr: tuple[Any, ...], args: tuple[Term, ...]) -> Term:
         """An elementwise op; ``attr`` = (name, element type, modifiers). Normalised by ``graph.floats``."""

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.graph.contractions import operand_order
 from tileir_diff.lints.edges import (
     edge_ops,
     live_terms,
@@ -59,7 +60,7 @@ def check(facts: EntryFacts) -> Iterator[Hit]:
         if place is None or op is None or op.short not in ("reduce", "scan"):
             continue
         index = int(terms.attr[term][1])
-        combiner = combining_op(op, index)
+        combiner = combining_op(op, operand_order(op)[index])
         wanted = {"addf": 0.0, "maxf": float("-inf"), "minf": float("inf"), "mulf": 1.0}.get(
             combiner.short if combiner else ""
         )

@@ -355,10 +355,10 @@ def _ftof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
             bits = encode(target, value)
             if bits is not None:
                 return constant(terms, target, bits)
-    if widens(element):
+    if widens((source, target)):
         if mods:
             return normalise(terms, ("ftof", element, ()), args)
-        exact = widened(terms, normalise, element, x)
+        exact = widened(terms, normalise, (source, target), x)
     else:
         exact = None if terms.kind[x] == "fc" else narrowed(terms, normalise, target, x)
     if exact is not None or mods:

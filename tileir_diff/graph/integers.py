@@ -178,6 +178,12 @@ def arithmetic(ev: Evaluator, op: TileOp) -> None:
         product = op.short == "muli"  # sums and differences are modulo 2
         ev.set(op, terms.conjunction((lhs, rhs)) if product else terms.exclusive_or(lhs, rhs))
         return
+    if op.short == "muli":
+        for flag, number in ((lhs, rhs), (rhs, lhs)):
+            atom = terms.single(flag)
+            if atom is not None and terms.kind[atom] == "b2i":
+                ev.set(op, terms.ite(terms.args[atom][0], number, terms.zero, "int"))
+                return
     bits = element_bits(op.results[0])
     match op.short:
         case "addi":
@@ -229,20 +235,22 @@ def mulhii(ev: Evaluator, op: TileOp) -> None:
 
 
 def absi(ev: Evaluator, op: TileOp) -> None:
-    """Of a number and its negative it is the same, also of the least one."""
-    terms = ev.terms
     source = ev.operand(op, "source")
-    if is_bool(op.results[0]) or terms.nonneg(source):
-        ev.set(op, source)
-        return
-    bits = element_bits(op.results[0])
-    atom = terms.single(source)
+    same = is_bool(op.results[0])
+    ev.set(op, source if same else _size(ev.terms, source, element_bits(op.results[0])))
+
+
+def _size(terms: Terms, term: Term, bits: int) -> Term:
+    """Of a number and its negative it is the same, also of the least one."""
+    if terms.nonneg(term):
+        return term
+    atom = terms.single(term)
     inside = atom is not None and terms.kind[atom] == "wrap" and terms.attr[atom] == (bits,)
-    number = terms.args[atom][0] if atom is not None and inside else source
+    number = terms.args[atom][0] if atom is not None and inside else term
     first = next((factor for mono, factor in terms.items(number) if mono), 1)
     if first < 0:
-        source = wrapped(terms, terms.scale(number, -1), bits)
-    ev.set(op, source if terms.nonneg(source) else opaque(ev, op, (source,)))
+        term = wrapped(terms, terms.scale(number, -1), bits)
+    return term if terms.nonneg(term) else terms.atom(terms.node("iop", (bits, "absi"), (term,)))
 
 
 def say_what_is_divided(ev: Evaluator, op: TileOp, num: Term) -> None:
@@ -368,8 +376,13 @@ def extreme(ev: Evaluator, op: TileOp) -> None:
     if _say_what_is_assumed(ev, lhs, rhs):
         _note_test(ev, op, "less_than_or_equal", lhs, rhs)
         _note_test(ev, op, "less_than_or_equal", rhs, lhs)
-    choose = ev.terms.minimum if op.short == "mini" else ev.terms.maximum
-    ev.set(op, choose((lhs, rhs)))
+    if op.short == "mini":
+        ev.set(op, ev.terms.minimum((lhs, rhs)))
+        return
+    bits = element_bits(op.results[0])
+    negative = wrapped(ev.terms, ev.terms.scale(lhs, -1), bits)
+    opposite = rhs == negative or lhs == wrapped(ev.terms, ev.terms.scale(rhs, -1), bits)
+    ev.set(op, _size(ev.terms, lhs, bits) if opposite else ev.terms.maximum((lhs, rhs)))
 
 
 def cmpi(ev: Evaluator, op: TileOp) -> None:

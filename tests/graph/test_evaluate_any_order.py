@@ -35,9 +35,8 @@ WIDE = "tile<128xi64>"
 
 def widened(*steps: str) -> str:
     lines = "\n".join(steps)
-    return (
-        f"{THIRD}%ka = exti %key signed : {V} -> {WIDE}\n%zb = exti %third signed : {V} -> {WIDE}\n{lines}\n"
-    )
+    square = f"%third = muli %key, %key : {V}\n%zb = exti %third signed : {V} -> {WIDE}\n"
+    return f"{square}%ka = exti %key signed : {V} -> {WIDE}\n{lines}\n"
 
 
 def narrowed(op: str, sign: str = "signed") -> str:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.match.canonical import CanonicalEffect, aligned, canonical
-from tileir_diff.match.dead_stores import dead_stores
 from tileir_diff.match.joined import joined
 from tileir_diff.match.obligations import host_obligations
 
@@ -75,7 +74,8 @@ def match_effects(
     parameter for. When given, the two sides come from different front ends, and a condition on block indices
     alone, or on the sizes of packed arrays, may be the host's business on one side.
     """
-    ref, gen = _effects(reference), _effects(generated)
+    ref = [canonical(reference, effect) for effect in reference.effects if _matters(reference, effect)]
+    gen = [canonical(generated, effect) for effect in generated.effects if _matters(generated, effect)]
     others = _pair(
         reference, [e for e in ref if e.effect.kind != "load"], [e for e in gen if e.effect.kind != "load"]
     )
@@ -99,13 +99,6 @@ def match_effects(
 def _parted(items: list[Any], test: Callable[[Any], bool]) -> tuple[list[Any], list[Any]]:
     """Those that pass a test, and the others."""
     return [item for item in items if test(item)], [item for item in items if not test(item)]
-
-
-def _effects(kernel: Kernel) -> list[CanonicalEffect]:
-    """The effects that can be seen."""
-    dead = dead_stores(kernel)
-    seen = [effect for effect in kernel.effects if effect.order not in dead and _matters(kernel, effect)]
-    return [canonical(kernel, effect) for effect in seen]
 
 
 def _matters(kernel: Kernel, effect: Effect) -> bool:

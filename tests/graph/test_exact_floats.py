@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.match.snippets import Pair, assert_equal, found, with_value
@@ -185,7 +187,7 @@ def test_the_opposite_of_a_condition_is_known_too() -> None:
 
 @pytest.mark.parametrize("mods", [{}, {"propagate_nan": True}, {"flush_to_zero": True}])
 @pytest.mark.parametrize("name", ["maxf", "minf"])
-def test_the_largest_of_several_numbers(terms: Terms, name: str, mods: dict[str, object]) -> None:
+def test_the_largest_of_several_numbers(terms: Terms, name: str, mods: dict[str, Any]) -> None:
     x, y, z = (leaf(terms, index) for index in range(3))
 
     def extreme(*operands: Term) -> Term:
@@ -194,7 +196,7 @@ def test_the_largest_of_several_numbers(terms: Terms, name: str, mods: dict[str,
     whole = extreme(extreme(x, y), z)
     assert whole == extreme(x, extreme(z, y)) == extreme(extreme(y, x), extreme(z, x))
     assert whole != extreme(x, y)
-    other = {} if mods else {"propagate_nan": True}
+    other: dict[str, Any] = {} if mods else {"propagate_nan": True}
     assert whole != op(terms, name, op(terms, name, x, y, **other), z, **mods)
     assert extreme(x, x) != x, "NaN has other bits"
     one, two = number(terms, 1.0), number(terms, 2.0)

@@ -251,7 +251,6 @@ def test_only_a_crash_is_a_bug_of_the_assembler(
 STORE = """
 cuda_tile.module @m {{
   entry @k(%p: tile<ptr<f32>>, %n: tile<i32>) {{
-    %c127 = constant <i32: 127> : tile<i32>
     %c128 = constant <i32: 128> : tile<i32>
     %v = constant <f32: 1.0> : tile<f32>
     %u = muli %n, %c128 : tile<i32>
@@ -275,8 +274,12 @@ def test_a_proof_is_a_step_of_its_own(
     factor: str, options: list[str], answer: str, cause: str, tmp_path: Path
 ) -> None:
     reference, generated = tmp_path / "ref.mlir", tmp_path / "gen.mlir"
-    reference.write_text(STORE.format(sum="%s = addi %u, %c127 : tile<i32>"), "utf-8")
-    generated.write_text(STORE.format(sum=f"%s = ori {factor}, %c127 : tile<i32>"), "utf-8")
+    by_bits = (
+        f"%x = xori {factor}, %n : tile<i32>\n%a = andi %u, %n : tile<i32>\n"
+        "%d = addi %a, %a : tile<i32>\n%s = addi %x, %d : tile<i32>"
+    )
+    reference.write_text(STORE.format(sum="%s = addi %u, %n : tile<i32>"), "utf-8")
+    generated.write_text(STORE.format(sum=by_bits), "utf-8")
     data = made(reference, generated, *options)
     assert (data["cause"], answers(data)["proven"]) == (cause, answer), data["steps"]
 

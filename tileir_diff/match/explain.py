@@ -10,6 +10,7 @@ from tileir_diff.graph.show import show
 from tileir_diff.graph.values import is_used
 from tileir_diff.match import arguments
 from tileir_diff.match.blame import Blame, first_of
+from tileir_diff.match.dead_stores import unseen
 from tileir_diff.match.divisors import divisor_tests
 from tileir_diff.match.effects import describe
 from tileir_diff.match.hints import compare_hints
@@ -30,6 +31,7 @@ from tileir_diff.match.view_sizes import view_sizes
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.kernel import Kernel
     from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.canonical import CanonicalEffect
     from tileir_diff.match.effects import EffectPair
@@ -51,6 +53,7 @@ WHOLE = frozenset(
         "arithmetic/reformulated",
         "atomic/extra",
         "atomic/missing",
+        "dead-code/dead-store",
         "memory-family/extra",
         "memory-family/missing",
     }
@@ -213,14 +216,22 @@ def _lone(blame: Blame, attempt: Attempt, told: list[Difference]) -> list[Differ
         if never:
             found.extend(never)
             continue
-        rule = f"{LONE_RULES.get(item.effect.kind, 'memory-family')}/missing"
-        words = _described(blame, item), "nothing"
-        found.append(blame.make(rule, item.effect.op, None, *words, status="MISSING"))
+        found.append(_without_partner(blame, attempt.reference, item))
     for item in _worth_telling(told, attempt.match.only_generated):
-        rule = f"{LONE_RULES.get(item.effect.kind, 'memory-family')}/extra"
-        words = "nothing", _described(blame, item)
-        found.append(blame.make(rule, None, item.effect.op, *words, status="EXTRA"))
+        found.append(_without_partner(blame, attempt.generated, item))
     return found
+
+
+def _without_partner(blame: Blame, kernel: Kernel, item: CanonicalEffect) -> Difference:
+    """What is told of an effect that only one side has."""
+    missing = kernel is blame.reference
+    family = LONE_RULES.get(item.effect.kind, "memory-family")
+    why = unseen(kernel, item.effect)
+    rule = "dead-code/dead-store" if why else f"{family}/{'missing' if missing else 'extra'}"
+    ops = (item.effect.op, None) if missing else (None, item.effect.op)
+    described = _described(blame, item)
+    words = (described, "nothing") if missing else ("nothing", described)
+    return blame.make(rule, *ops, *words, note=why, status="MISSING" if missing else "EXTRA")
 
 
 def _worth_telling(told: list[Difference], lone: list[CanonicalEffect]) -> list[CanonicalEffect]:

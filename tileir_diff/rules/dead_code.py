@@ -36,10 +36,10 @@ DETAILS: Mapping[str, Detail] = {
         fix="remove the load{at}",
     ),
     "dead-store": Detail(
-        impact="none",
-        message="the stored value is always overwritten: {actual}",
-        effect="none on results; the store costs time",
-        fix="remove the store{at}",
+        impact="hint",
+        message="one side writes the same elements twice, the other once",
+        effect="none on results; the first store costs time",
+        fix="store once on both sides{at}",
     ),
     "unused": Detail(
         impact="none",

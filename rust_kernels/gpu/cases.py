@@ -51,7 +51,7 @@ class Reference(NamedTuple):
 
     kernel: str
     parameters: tuple[tuple[str, str | int | float | bool], ...]
-    grid: int
+    grid: int | tuple[int, int, int]
     flat: bool = False
 
 
@@ -289,6 +289,19 @@ def _rms_norm_reference(case: Case, multiprocessors: int) -> Reference:
     return Reference(f"{module}_gather", (*arrays, *constants), rows)
 
 
+# transpose
+
+
+def _transpose_reference(case: Case, multiprocessors: int) -> Reference:
+    columns, rows = case.shape
+    large = DTYPES[case.dtype].itemsize == 2 and min(case.shape) >= 4096
+    tile = 128 if large else 64
+    constants = (("M", rows), ("N", columns), ("BLOCK_M", tile), ("BLOCK_N", tile))
+    blocks = (blocks_of(rows, tile), blocks_of(columns, tile), 1)
+    parameters = (("input", "input"), ("output", "out"), *constants)
+    return Reference("tilegym.ops.cutile.transpose:_transpose_kernel", parameters, blocks)
+
+
 def _one_input(case: Case) -> dict[str, tuple[int, ...]]:
     return {"input": case.shape}
 
@@ -345,6 +358,12 @@ OPERATORS = {
         _rms_norm_expected,
         _rms_norm_reference,
     ),
+    "transpose": Operator(
+        lambda case: {"input": case.shape[::-1]},
+        lambda case, given: tileir_kernels.transpose(given["input"], given["out"]),
+        lambda case, given: given["input"].double().t(),
+        _transpose_reference,
+    ),
 }
 
 
@@ -381,4 +400,5 @@ def cases() -> list[Case]:
         *_all("geglu", ("none", "tanh"), ADJACENT, ((7, 13, 1000), (5, 17)), ((4096, 4096), (2048, 14_336))),
         *_all("rms_norm", ("reload", "persistent"), EACH_LAYOUT, ragged, rows),
         *_all("dropout", ("",), ADJACENT, vectors, long),
+        *_all("transpose", ("",), EACH_LAYOUT, ragged, ((4096, 4096), (8192, 2000))),
     ]

@@ -101,11 +101,15 @@ def pack_references(folder: Path, chosen: list[table.Case]) -> None:
             made[key] = (file, told["entry"])
         file, entry = made[key]
         launches[case.name] = {
-            "bytecode": file, "entry": entry, "grid": [reference.grid, 1, 1],
+            "bytecode": file, "entry": entry, "grid": grid_of(reference),
             "flat": reference.flat,
             "args": [value for _, value in reference.parameters if isinstance(value, str)],
         }  # fmt: skip
     (folder / "launches.json").write_text(json.dumps({"arch": ARCH, "launches": launches}, indent=1))
+
+
+def grid_of(reference: table.Reference) -> list[int]:
+    return [reference.grid, 1, 1] if isinstance(reference.grid, int) else list(reference.grid)
 
 
 def export_job(reference: table.Reference, given: dict[str, Any]) -> dict[str, Any]:

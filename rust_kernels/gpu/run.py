@@ -164,8 +164,9 @@ def benchmark(chosen: list[table.Case], references: launch.References, count: in
 def entry_of(case: table.Case) -> str:
     """How our kernel for this case is called on the device."""
     form = f"{case.form}_entry"
-    by_rows = {"softmax": form, "rms_norm": form, "silu_and_mul": "rows_entry", "swiglu": "rows_entry"}
-    return by_rows.get(case.operator, "elements_entry")
+    named = {"silu_and_mul": "rows_entry", "swiglu": "rows_entry", "transpose": "tiles_entry"}
+    by_form = ("softmax", "rms_norm")
+    return form if case.operator in by_form else named.get(case.operator, "elements_entry")
 
 
 def call_time(operator: table.Operator, case: table.Case, tensors: dict[str, torch.Tensor]) -> float:

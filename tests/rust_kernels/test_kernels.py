@@ -29,7 +29,7 @@ FORMS = {
     "geglu": ("none", "tanh"),
     "rms_norm": ("reload", "persistent"),
 }
-ROWS = ("softmax", "silu_and_mul", "swiglu", "rms_norm")
+ROWS = ("softmax", "silu_and_mul", "swiglu", "rms_norm", "transpose")
 
 
 def small_cases() -> list[Case]:
@@ -49,6 +49,7 @@ def small_cases() -> list[Case]:
     found += [Case("softmax", form, "f16", (5, 20)) for form in ("rows", "views", "chunked")]
     found.append(Case("softmax", "chunked", "f32", (2, 8200)))
     found.append(Case("rms_norm", "reload", "f32", (2, 1030)))
+    found.append(Case("transpose", "", "f16", (70, 130)))
     return found
 
 

@@ -32,6 +32,7 @@ CALLS = {
     "geglu": lambda x: kernels.geglu(x),
     "dropout": lambda x: kernels.dropout(x, 1),
     "rms_norm": lambda x: kernels.rms_norm(x, torch.ones(8)),
+    "transpose": lambda x: kernels.transpose(x),
 }
 NAMES = {"swiglu": "gate"}
 
@@ -107,6 +108,7 @@ def test_a_tensor_that_is_not_on_a_gpu_is_refused_by_name(operator: str) -> None
         (lambda x: kernels.gelu(x, "sigmoid"), "approximate: 'sigmoid'"),
         (lambda x: kernels.geglu(x, 2), "dim: 2"),
         (lambda x: kernels.geglu(x[:3], 0), "input: dimension 0"),
+        (lambda x: kernels.transpose(x, x), "out: shape"),
         (lambda x: kernels.dropout(x, 1, 1.5), "probability: 1.5"),
         (lambda x: kernels.dropout(x, 1, float("nan")), "probability: "),
     ],

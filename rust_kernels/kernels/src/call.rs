@@ -87,6 +87,12 @@ impl Call {
         Self { kernel, generics, arguments: Vec::with_capacity(16), grid: (blocks.unsigned_abs(), 1, 1), hints }
     }
 
+    /// Launches on these blocks instead of a row of them.
+    pub fn on_grid(mut self, blocks: [i32; 3]) -> Self {
+        self.grid = blocks.map(i32::unsigned_abs).into();
+        self
+    }
+
     /// Passes a matrix as pointer, rows, columns and row stride.
     pub fn matrix(mut self, tensor: &Tensor) -> Outcome<Self> {
         let [rows, columns, stride] = tensor.matrix()?;
@@ -110,6 +116,11 @@ impl Call {
             strides: tensor.strides.clone(),
             element_bytes: tensor.dtype.bytes(),
         });
+        self
+    }
+
+    pub fn number(mut self, value: i32) -> Self {
+        self.arguments.push(Argument::I32(value));
         self
     }
 

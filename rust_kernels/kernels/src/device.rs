@@ -135,4 +135,99 @@ pub mod device {
         };
         done
     }
+
+    /// The quotient, rounded down.
+    pub fn floor_div(dividend: i32, divisor: i32) -> i32 {
+        let dividend: Tile<i32, { [] }> = scalar_to_tile(dividend);
+        let divisor: Tile<i32, { [] }> = scalar_to_tile(divisor);
+        let quotient: Tile<i32, { [] }> = divi(dividend, divisor, rounding::NegativeInf);
+        tile_to_scalar(quotient)
+    }
+
+    /// What remains of it: with the sign of the divisor.
+    pub fn floor_mod(dividend: i32, divisor: i32) -> i32 {
+        let zero: Tile<i32, { [] }> = constant(0i32, shape![]);
+        let dividend: Tile<i32, { [] }> = scalar_to_tile(dividend);
+        let divisor: Tile<i32, { [] }> = scalar_to_tile(divisor);
+        let rest: Tile<i32, { [] }> = remi(dividend, divisor);
+        let below: Tile<bool, { [] }> = cmpi(rest, zero, predicate::LessThan);
+        let negative: Tile<bool, { [] }> = cmpi(divisor, zero, predicate::LessThan);
+        let differ: Tile<bool, { [] }> = xori(below, negative);
+        let some: Tile<bool, { [] }> = cmpi(rest, zero, predicate::NotEqual);
+        let wrong: Tile<bool, { [] }> = andi(differ, some);
+        let floored: Tile<i32, { [] }> = select(wrong, rest + divisor, rest);
+        tile_to_scalar(floored)
+    }
+
+    /// A tile of a matrix.
+    pub unsafe fn load_tile_at<E: ElementType, const S: [i32; 2]>(
+        view: &Partition<E, S>,
+        row: i32,
+        column: i32,
+        token: Token,
+    ) -> Tile<E, S> {
+        let shape: Shape<S> = Shape::<S> { dims: &[] };
+        let (tile, done): (Tile<E, S>, Token) = unsafe {
+            load_view_raw(
+                view,
+                [row, column],
+                Some(token),
+                ordering::Weak,
+                scope::TileBlock,
+                tma::Enabled,
+                None,
+                [false, false],
+                shape,
+            )
+        };
+        tile
+    }
+
+    /// The same with a hint how long it may take.
+    pub unsafe fn load_tile_within<E: ElementType, const S: [i32; 2], const LATENCY: i32>(
+        view: &Partition<E, S>,
+        row: i32,
+        column: i32,
+        token: Token,
+    ) -> Tile<E, S> {
+        let shape: Shape<S> = Shape::<S> { dims: &[] };
+        let (tile, done): (Tile<E, S>, Token) = unsafe {
+            load_view_raw(
+                view,
+                [row, column],
+                Some(token),
+                ordering::Weak,
+                scope::TileBlock,
+                tma::Enabled,
+                Some(LATENCY),
+                [false, false],
+                shape,
+            )
+        };
+        tile
+    }
+
+    /// Stores a tile of a matrix.
+    pub unsafe fn store_tile_at<E: ElementType, const S: [i32; 2]>(
+        view: &Partition<E, S>,
+        tile: Tile<E, S>,
+        row: i32,
+        column: i32,
+        token: Token,
+    ) -> Token {
+        let done: Token = unsafe {
+            store_view_raw(
+                view,
+                tile,
+                [row, column],
+                Some(token),
+                ordering::Weak,
+                scope::TileBlock,
+                tma::Enabled,
+                None,
+                [false, false],
+            )
+        };
+        done
+    }
 }

@@ -17,3 +17,4 @@ pub mod silu_and_mul;
 pub mod softmax;
 pub mod swiglu;
 pub mod tensor;
+pub mod transpose;

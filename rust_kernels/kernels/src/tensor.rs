@@ -133,6 +133,11 @@ fn narrow(numbers: &[i64], name: &str) -> Outcome<Vec<i32>> {
     })
 }
 
+/// How many tiles cover an extent.
+pub fn tiles_of(extent: i32, tile: i32) -> i32 {
+    extent / tile + i32::from(extent % tile != 0)
+}
+
 /// The number of elements of a tile that holds a whole row.
 pub fn tile_of(columns: i32, name: &str) -> Outcome<i32> {
     let tile = u32::try_from(columns).ok().and_then(u32::checked_next_power_of_two);

@@ -6,7 +6,7 @@ use tileir_kernels::abi::{Failure, LaunchHints, MAX_RANK, Outcome, Status, Tenso
 use tileir_kernels::call::{Call, with_large_stack};
 use tileir_kernels::record::{Recording, Target};
 use tileir_kernels::tensor::Dtype;
-use tileir_kernels::{gelu, relu, silu_and_mul, softmax, swiglu};
+use tileir_kernels::{gelu, relu, silu_and_mul, softmax, swiglu, transpose};
 
 const DTYPES: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::BF16];
 const ARCH: &str = "sm_90";
@@ -102,6 +102,15 @@ fn gelu_in_both_forms() {
         for_each_dtype(|dtype| {
             let vector = tensor(dtype, &[10_001]);
             unsafe { gelu::ffi::plan(&vector, &vector, approximate, NO_HINTS) }
+        });
+    }
+}
+
+#[test]
+fn transpose_in_both_tiles() {
+    for rows in [100, 5000] {
+        for_each_dtype(|dtype| unsafe {
+            transpose::ffi::plan(&tensor(dtype, &[4096, rows]), &tensor(dtype, &[rows, 4096]), NO_HINTS)
         });
     }
 }

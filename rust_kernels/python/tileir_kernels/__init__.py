@@ -8,7 +8,7 @@
 
 from tileir_kernels.errors import BuildError, KernelError, StaleLibraryWarning
 from tileir_kernels.library import recording
-from tileir_kernels.ops import dropout, geglu, gelu, relu, rms_norm, silu_and_mul, softmax, swiglu
+from tileir_kernels.ops import dropout, geglu, gelu, relu, rms_norm, silu_and_mul, softmax, swiglu, transpose
 from tileir_kernels.tensors import Hints
 
 __all__ = [
@@ -25,4 +25,5 @@ __all__ = [
     "silu_and_mul",
     "softmax",
     "swiglu",
+    "transpose",
 ]

@@ -25,6 +25,7 @@ def register(name: str = NAME) -> None:
         "geglu": lambda input, dim=-1, approximate="none": ops.geglu(input, dim, approximate),  # noqa: A006
         "dropout": dropout,
         "rms_norm": rms_norm,
+        "transpose": lambda inp, out=None, **_: ops.transpose(_adjacent(inp), out),
     }
     for operator, implementation in implementations.items():
         register_impl(operator, backend=name)(implementation)
@@ -81,6 +82,11 @@ def rms_norm(
     if mode not in variants:
         raise NotImplementedError(f"mode: {mode} is not one of {', '.join(variants)}")
     return ops.rms_norm(x, weight.contiguous(), eps, offset, variant=variants[mode])
+
+
+def _adjacent(tensor: torch.Tensor) -> torch.Tensor:
+    """The same, with the elements of a row beside each other."""
+    return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
 
 
 class SwiGLUMLP(nn.Module):

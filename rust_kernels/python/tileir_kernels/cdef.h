@@ -71,3 +71,5 @@ int32_t tileir_dropout(const TensorDesc *out, const TensorDesc *input, double pr
 int32_t tileir_rms_norm(const TensorDesc *out, const TensorDesc *rstd, const TensorDesc *input,
                         const TensorDesc *weight, double eps, double shift, int32_t variant, const LaunchHints *hints,
                         int32_t device, void *stream);
+int32_t tileir_transpose(const TensorDesc *out, const TensorDesc *input, const LaunchHints *hints, int32_t device,
+                         void *stream);

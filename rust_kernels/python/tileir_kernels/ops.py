@@ -155,6 +155,19 @@ def rms_norm(
     return result
 
 
+def transpose(
+    input: torch.Tensor,  # noqa: A002
+    out: torch.Tensor | None = None,
+    *,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """The transpose of a matrix, in memory of its own."""
+    check_tensor("input", input)
+    result = _result(input, input.shape[::-1], out)
+    _call("tileir_transpose", (("out", result), ("input", input)), hints=hints)
+    return result
+
+
 def _mixed(seed: int) -> int:
     """A signed number of 32 bits that all depend on the seed: the kernel itself hashes little."""
     product = (int(seed) * GOLDEN_RATIO) % (1 << 32)

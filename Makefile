@@ -41,7 +41,7 @@ lint: setup
 types: setup
 	$(BIN)/pyright
 
-# The kernels in Rust: formatted, and each compiled to Tile IR that verifies. Needs no GPU.
+# The kernels in Rust: formatted, linted, each compiled to Tile IR that verifies, and compared with what it ports. Needs no GPU.
 kernels: setup-all
 	$(BIN)/python rust_kernels/check.py
 

@@ -28,6 +28,9 @@ from tileir_kernels import build  # noqa: E402
 ARCH = "sm_90"
 MULTIPROCESSORS = 132
 CFFI = "cffi==2.1.1"
+TILEGYM = ("cuda-tile==1.7.0", "typing_extensions==4.16.0", "tilegym==1.5.1")
+PYTHON = "3.12"
+"""That of the GPU machine."""
 ASSEMBLER = ("bin/tileiras", "bin/ptxas", "lib/libnvvm.so.4")
 
 
@@ -53,11 +56,16 @@ def main() -> None:
 
 def copy_python(folder: Path) -> None:
     shutil.copytree(build.WORKSPACE / "python" / "tileir_kernels", folder / "tileir_kernels")
-    for name in ("cases.py", "run.py", "launch.py", "measure.py", "schema.json"):
+    for name in ("cases.py", "run.py", "launch.py", "measure.py", "overhead.py", "schema.json"):
         shutil.copy(HERE / name, folder / name)
-    wheels = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder / "packages")]
-    options = ["--python-version", "3.12", "--only-binary", ":all:", CFFI]
-    subprocess.run([*wheels, *options], check=True)
+    install(folder / "packages", CFFI)
+    install(folder / "tilegym", "--no-deps", *TILEGYM)
+
+
+def install(folder: Path, *packages: str) -> None:
+    """Packages for the Python of the GPU machine."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder)]
+    subprocess.run([*pip, "--python-version", PYTHON, "--only-binary", ":all:", *packages], check=True)
 
 
 def pack_assembler(folder: Path, archive: Path | None) -> None:
@@ -74,10 +82,10 @@ def pack_assembler(folder: Path, archive: Path | None) -> None:
 def pack_rest(folder: Path) -> None:
     """What is large or many files, in one archive: what can be sent to a GPU machine at once is little."""
     with tarfile.open(folder / "rest.tar.xz", "w:xz") as packed:
-        for name in (build.NAME, "packages", "reference"):
+        for name in (build.NAME, "packages", "reference", "tilegym"):
             packed.add(folder / name, name)
     (folder / build.NAME).unlink()
-    for name in ("packages", "reference"):
+    for name in ("packages", "reference", "tilegym"):
         shutil.rmtree(folder / name)
 
 

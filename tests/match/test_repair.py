@@ -221,3 +221,38 @@ def test_what_differs_behind_another_formula_is_told_too() -> None:
     shift = "%pm = offset %pa, %lane : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>"
     generated = kernel(f"{DEAD}\n{shift}\n{moved}\n%w = tanh %v : {T}\n{STORE}", name="k_entry")
     assert {"addressing", "arithmetic"} <= {each.rule.split("/")[0] for each in found(reference, generated)}
+
+
+SUMMED = """entry @k(%x: tile<ptr<i32>>, %out: tile<ptr<i32>>, %n: tile<i32>) {{
+%tok = make_token : token
+%c0 = constant <i32: 0> : tile<i32>
+%c1 = constant <i32: 1> : tile<i32>
+{}
+%e = store_ptr_tko weak %out, %r token=%tok : tile<ptr<i32>>, tile<i32> -> token
+return
+}}
+"""
+ADDEND = """%p = offset %x, %{} : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+%v, %t = load_ptr_tko weak %p token=%tok : tile<ptr<i32>> -> tile<i32>, token
+%s2 = addi %s, %v : tile<i32>
+"""
+COUNTED = (
+    "%r = for %i in (%c0 to %n, step %c1) : tile<i32> iter_values(%s = %c0) -> (tile<i32>) {\n"
+    f"{ADDEND.format('i')}continue %s2 : tile<i32>\n}}"
+)
+WHILE = f"""%r = loop iter_values({{}}) : tile<i32>, tile<i32> -> tile<i32> {{{{
+%done = cmpi greater_than_or_equal %i, %n, signed : tile<i32> -> tile<i1>
+if %done {{{{
+break %s : tile<i32>
+}}}}
+%j = addi %i, %c1 : tile<i32> {HERE}
+{ADDEND.format("j")}%i2 = addi %i, %c1 : tile<i32>
+continue {{}} : tile<i32>, tile<i32>
+}}}}"""
+
+
+@pytest.mark.parametrize("names", [("i", "s"), ("s", "i")], ids=["counter first", "counter last"])
+def test_a_loop_that_carries_more_than_it_gives(names: tuple[str, str]) -> None:
+    inits = ", ".join(f"%{name} = %c0" for name in names)
+    handed_on = ", ".join(f"%{name}2" for name in names)
+    assert_found(SUMMED.format(COUNTED), SUMMED.format(WHILE.format(inits, handed_on)), "addressing/index")

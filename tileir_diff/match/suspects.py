@@ -223,7 +223,7 @@ class _Search:
             if ref is None or gen is None:
                 continue
             carries = {y.index: x for x, y in match_carries(self.blame, ref, gen)}
-            known = [carries.get(index) for index in range(len(gen.op.results))]
+            known = [carries.get(index) for index in range(len(gen.op.group("inits")))]
             inits = [None if carry is None else carry.init for carry in known]
             self.operands(gen.op, {**self.bounds(ref.op, gen.op), "inits": inits})
             last: Any = gen.op.regions[0].block.last_op

@@ -68,3 +68,15 @@ def test_a_wrong_launch_beside_a_wrong_kernel_is_not_all(tmp_path: Path) -> None
     report = diff(KERNELS / "vector_add" / "py.g.mlir", generated, launch=launch)
     assert any(each.rule.startswith("arithmetic/") for each in report.findings)
     assert report.owner == "kernel"
+
+
+@pytest.mark.parametrize("kernel", ["vector_add", "softmax", "layer_norm", "matmul"])
+def test_grids_that_are_given_alone_and_differ(kernel: str) -> None:
+    """One block on one side, where its index is a constant, and several on the other."""
+    paths = (KERNELS / kernel / name for name in ("py.g.mlir", "rs.g.mlir"))
+    report = diff(*paths, launch=["reference.grid.x=1", "generated.grid.x=4"])
+    critical = [each for each in report.findings if each.severity == "critical"]
+    assert [(each.rule, each.expected, each.actual) for each in critical] == [
+        ("grid/size", "1 block along x", "4 blocks along x")
+    ]
+    assert report.owner == "host"

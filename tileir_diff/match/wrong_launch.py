@@ -11,6 +11,7 @@ from tileir_diff.match.compare import compare
 from tileir_diff.match.entries import symbol
 from tileir_diff.match.launch_facts import by_position
 from tileir_diff.match.model import Difference, Site
+from tileir_diff.match.repeats import AXES
 from tileir_diff.match.roles import entry_roles, role_names
 
 if TYPE_CHECKING:
@@ -65,11 +66,12 @@ def wrong_launch(
     mended = _with(launch, changes)
     if found and right(mended):
         return found
-    grids = launch.generated.grid, launch.reference.grid
-    if grids[0] != grids[1] and None not in grids[1]:
-        mended = mended._replace(generated=mended.generated._replace(grid=grids[1]))
+    given, (x, y, z) = launch.generated.grid, launch.reference.grid
+    wanted = x or given[0], y or given[1], z or given[2]
+    if wanted != given:
+        mended = mended._replace(generated=mended.generated._replace(grid=wanted))
         if right(mended):
-            return [*found, _grid(matched, grids[0], grids[1])]
+            return [*found, _grid(matched, given, wanted)]
     return []
 
 
@@ -99,8 +101,9 @@ def _at_hand(launch: Launch, matched: Matched, changes: dict[int, ArgValue]) -> 
 
 
 def _with(launch: Launch, changes: dict[int, ArgValue]) -> Launch:
-    values = enumerate(launch.generated.args or ())
-    args = tuple(changes.get(index, value) for index, value in values)
+    if launch.generated.args is None:
+        return launch
+    args = tuple(changes.get(index, value) for index, value in enumerate(launch.generated.args))
     side = launch.generated._replace(args=args, named=MappingProxyType({}))
     return launch._replace(generated=side)
 
@@ -125,8 +128,16 @@ def _argument(launch: Launch, matched: Matched, index: int, value: ArgValue, not
 
 
 def _grid(matched: Matched, actual: Grid, expected: Grid) -> Difference:
-    here, there = (" x ".join(map(str, grid)) for grid in (actual, expected))
-    return Difference("grid/size", *_sites(matched), f"{there} blocks", f"{here} blocks", note=SETTLES)
+    here, there = _blocks(actual), _blocks(expected)
+    return Difference("grid/size", *_sites(matched), there, here, note=SETTLES)
+
+
+def _blocks(grid: Grid) -> str:
+    """The size of a grid, or of the axes along which it is known."""
+    if None in grid:
+        known = [(size, axis) for size, axis in zip(grid, AXES, strict=True) if size is not None]
+        return " and ".join(f"{size} block{'s' * (size > 1)} along {axis}" for size, axis in known)
+    return f"{' x '.join(map(str, grid))} blocks"
 
 
 def _sites(matched: Matched) -> tuple[Site, Site]:

@@ -46,19 +46,22 @@ class Case(NamedTuple):
 class Reference(NamedTuple):
     """A launch of the cuTile Python kernel: its parameters in order, tensors by their name in the case.
 
-    `flat`: it takes the tensors as vectors.
+    `flat`: it takes the tensors as vectors. `hints`: to the assembler, instead of its own.
     """
 
     kernel: str
     parameters: tuple[tuple[str, str | int | float | bool], ...]
     grid: int | tuple[int, int, int]
     flat: bool = False
+    hints: tuple[tuple[str, int], ...] = ()
 
 
 class Operator(NamedTuple):
     """How cases of one operator are made, run and judged.
 
     `factor`: the input that multiplies the rounded result of the rest, so that errors grow with it.
+    `beside`: packed tensors in f32 that it writes, or reads, beside its result. `start`: what tensors hold at
+    first, where that depends on others. `views`: parts of them under a name of their own.
     """
 
     inputs: Callable[[Case], dict[str, tuple[int, ...]]]
@@ -66,27 +69,33 @@ class Operator(NamedTuple):
     expected: Callable[[Case, dict[str, torch.Tensor]], torch.Tensor]
     reference: Callable[[Case, int], Reference]
     factor: Callable[[dict[str, torch.Tensor]], torch.Tensor] | None = None
+    beside: Callable[[Case], dict[str, tuple[int, ...]]] = lambda case: {}
+    start: Callable[[dict[str, torch.Tensor]], None] = lambda given: None
+    views: Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]] = lambda given: {}
 
 
 def tensors(case: Case, device: str, seed: int = 0) -> dict[str, torch.Tensor]:
     """The inputs by name, and `out`, full of NaN."""
     generator = torch.Generator(device).manual_seed(seed)
+    operator = OPERATORS[case.operator]
     made = {
-        name: _place(_values(shape, generator), case, device)
-        for name, shape in OPERATORS[case.operator].inputs(case).items()
+        name: _place(_values(shape, generator), case, device) for name, shape in operator.inputs(case).items()
     }
-    if case.operator == "rms_norm":
-        made["rstd"] = torch.full(case.shape[:1], math.nan, device=device)
-    return made | {"out": _place(torch.full(case.shape, math.nan, device=device), case, device)}
+    for name, shape in operator.beside(case).items():
+        made[name] = torch.full(shape, math.nan, device=device)
+    made["out"] = _place(torch.full(case.shape, math.nan, device=device), case, device)
+    operator.start(made)
+    return made | operator.views(made)
 
 
 def untouched(case: Case, device: str = "cpu") -> dict[str, torch.Tensor]:
     """The same tensors without any values: only where they lie matters."""
-    shapes = {**OPERATORS[case.operator].inputs(case), "out": case.shape}
+    operator = OPERATORS[case.operator]
+    shapes = {**operator.inputs(case), "out": case.shape}
     made = {name: _lay_out(shape, case, device) for name, shape in shapes.items()}
-    if case.operator == "rms_norm":
-        made["rstd"] = torch.empty(case.shape[:1], device=device)
-    return made
+    for name, shape in operator.beside(case).items():
+        made[name] = torch.empty(shape, device=device)
+    return made | operator.views(made)
 
 
 def _values(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
@@ -289,6 +298,62 @@ def _rms_norm_reference(case: Case, multiprocessors: int) -> Reference:
     return Reference(f"{module}_gather", (*arrays, *constants), rows)
 
 
+# rope: query and key are heads of one tensor, four to one, that is rotated in place
+
+
+def _rope_inputs(case: Case) -> dict[str, tuple[int, ...]]:
+    """The form "quarter": of the elements are rotated, and each sequence has angles of its own."""
+    batches, _, length, size = case.shape
+    angles = (batches, length, size // 4) if case.form == "quarter" else (1, length, size)
+    return {"input": case.shape, "cos": angles, "sin": angles}
+
+
+def _rope_start(given: dict[str, torch.Tensor]) -> None:
+    angle = given["cos"].clone()
+    given["cos"].copy_(angle.cos())
+    given["sin"].copy_(angle.sin())
+    given["out"].copy_(given["input"])
+
+
+def _rope_views(given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    key_heads = given["out"].shape[1] // 5
+    return {"query": given["out"][:, key_heads:], "key": given["out"][:, :key_heads]}
+
+
+def _rope_parts(given: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+    """Both halves of what is rotated, and the rest."""
+    rotated = given["cos"].shape[-1]
+    half = rotated // 2
+    return given["input"].double().split([half, half, given["input"].shape[-1] - rotated], dim=-1)
+
+
+def _rope_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    left, right, rest = _rope_parts(given)
+    half = left.shape[-1]
+    cos, sin = (given[name][..., :half].double().unsqueeze(1) for name in ("cos", "sin"))
+    return torch.cat((left * cos - right * sin, right * cos + left * sin, rest), dim=-1)
+
+
+def _rope_factor(given: dict[str, torch.Tensor]) -> torch.Tensor:
+    left, right, rest = (part.abs() for part in _rope_parts(given))
+    return torch.cat((left + right, left + right, rest), dim=-1)
+
+
+def _rope_reference(case: Case, multiprocessors: int) -> Reference:
+    """With the hint that it has where it does not search."""
+    batches, heads, length, _ = case.shape
+    sequences, _, rotated = _rope_inputs(case)["cos"]
+    tiles = (
+        ("TILE_QH", power_of_two(heads // 5 * 4)),
+        ("TILE_KH", power_of_two(heads // 5)),
+        ("TILE_RD", rotated // 2),
+    )
+    arrays = (("q", "query"), ("k", "key"), ("cos", "cos"), ("sin", "sin"))
+    parameters = (*arrays, ("COS_BS", sequences), ("SEQ_LEN", length), *tiles)
+    kernel = "tilegym.ops.cutile.rope:_rope_kernel"
+    return Reference(kernel, parameters, batches * length, hints=(("occupancy", 9),))
+
+
 # transpose
 
 
@@ -357,6 +422,18 @@ OPERATORS = {
         ),
         _rms_norm_expected,
         _rms_norm_reference,
+        beside=lambda case: {"rstd": case.shape[:1]},
+    ),
+    "rope": Operator(
+        _rope_inputs,
+        lambda case, given: tileir_kernels.rope(
+            given["query"], given["key"], given["cos"], given["sin"], given["cos"].shape[-1]
+        ),
+        _rope_expected,
+        _rope_reference,
+        _rope_factor,
+        start=_rope_start,
+        views=_rope_views,
     ),
     "transpose": Operator(
         lambda case: {"input": case.shape[::-1]},
@@ -390,6 +467,7 @@ def cases() -> list[Case]:
     rows = ((4096, 1024), (4096, 4096), (8192, 2000))
     hidden = ((4096, 1024), (4096, 4096), (4096, 5632), (2048, 14_336))
     vectors, long = ((100_003,), (17,)), ((1 << 22,), (1 << 24,), (50_000_003,))
+    heads = ((2, 15, 37, 64), (1, 5, 3, 32))
     return [
         *_all("softmax", ("rows", "views", "one_row"), EACH_LAYOUT, ragged, rows),
         *_all("softmax", ("chunked",), EACH_LAYOUT, wide, ((4096, 16_384), (2048, 30_000))),
@@ -400,5 +478,6 @@ def cases() -> list[Case]:
         *_all("geglu", ("none", "tanh"), ADJACENT, ((7, 13, 1000), (5, 17)), ((4096, 4096), (2048, 14_336))),
         *_all("rms_norm", ("reload", "persistent"), EACH_LAYOUT, ragged, rows),
         *_all("dropout", ("",), ADJACENT, vectors, long),
+        *_all("rope", ("full", "quarter"), ADJACENT, heads, ((1, 40, 4096, 128), (8, 40, 1024, 128))),
         *_all("transpose", ("",), EACH_LAYOUT, ragged, ((4096, 4096), (8192, 2000))),
     ]

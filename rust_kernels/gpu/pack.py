@@ -132,7 +132,7 @@ def export_job(reference: table.Reference, given: dict[str, Any]) -> dict[str, A
             arguments.append({"name": name, "kind": "constant", "value": value, "shape": [], "strides": []})
     return {
         "module": module, "kernel": kernel, "folder": os.getcwd(), "arch": ARCH, "bytecode_version": None,
-        "arguments": arguments,
+        "arguments": arguments, "hints": dict(reference.hints),
     }  # fmt: skip
 
 

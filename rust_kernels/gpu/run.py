@@ -112,9 +112,7 @@ def judged(case: table.Case, references: launch.References) -> dict[str, Any]:
     entry: dict[str, Any] = {"case": case.name, "operator": case.operator, "right": False}
     try:
         tensors = table.tensors(case, "cuda")
-        theirs = tensors | {"out": torch.full_like(tensors["out"], math.nan)}
-        if case.layout != "packed":
-            theirs = tensors | {"out": table.tensors(case, "cuda")["out"]}
+        theirs = table.tensors(case, "cuda")
         operator = table.OPERATORS[case.operator]
         operator.ours(case, tensors)
         references.prepare(case.name, theirs)()
@@ -164,7 +162,10 @@ def benchmark(chosen: list[table.Case], references: launch.References, count: in
 def entry_of(case: table.Case) -> str:
     """How our kernel for this case is called on the device."""
     form = f"{case.form}_entry"
-    named = {"silu_and_mul": "rows_entry", "swiglu": "rows_entry", "transpose": "tiles_entry"}
+    named = {
+        "silu_and_mul": "rows_entry", "swiglu": "rows_entry", "transpose": "tiles_entry",
+        "rope": "rotation_entry",
+    }  # fmt: skip
     by_form = ("softmax", "rms_norm")
     return form if case.operator in by_form else named.get(case.operator, "elements_entry")
 

@@ -28,7 +28,9 @@ FORMS = {
     "gelu": ("none", "tanh"),
     "geglu": ("none", "tanh"),
     "rms_norm": ("reload", "persistent"),
+    "rope": ("full", "quarter"),
 }
+SHAPES = {"geglu": (3, 100), "rope": (2, 15, 3, 16)}
 ROWS = ("softmax", "silu_and_mul", "swiglu", "rms_norm", "transpose")
 
 
@@ -38,7 +40,7 @@ def small_cases() -> list[Case]:
     for operator in table.OPERATORS:
         for form in FORMS.get(operator, ("",)):
             by_rows = operator in ROWS
-            shape = (3, 20) if by_rows else (3, 100) if operator == "geglu" else (1100,)
+            shape = (3, 20) if by_rows else SHAPES.get(operator, (1100,))
             layouts = ("packed", "padded", "offset") if by_rows else ("packed", "packed", "offset")
             pairs = zip(("f32", "f16", "bf16"), layouts, strict=True)
             found += [Case(operator, form, dtype, shape, layout) for dtype, layout in pairs]

@@ -32,9 +32,10 @@ CALLS = {
     "geglu": lambda x: kernels.geglu(x),
     "dropout": lambda x: kernels.dropout(x, 1),
     "rms_norm": lambda x: kernels.rms_norm(x, torch.ones(8)),
+    "rope": lambda x: kernels.rope(x, x, torch.zeros(1, 4, 8), torch.zeros(1, 4, 8)),
     "transpose": lambda x: kernels.transpose(x),
 }
-NAMES = {"swiglu": "gate"}
+NAMES = {"swiglu": "gate", "rope": "query"}
 
 
 def test_the_header_is_made_of_the_one_declaration() -> None:
@@ -110,6 +111,14 @@ def test_a_tensor_that_is_not_on_a_gpu_is_refused_by_name(operator: str) -> None
         (lambda x: kernels.geglu(x[:3], 0), "input: dimension 0"),
         (lambda x: kernels.transpose(x, x), "out: shape"),
         (lambda x: kernels.dropout(x, 1, 1.5), "probability: 1.5"),
+        (lambda x: kernels.rope(x[None, None], x[None, None, 1:], x, x), "key: shape"),
+        (lambda x: kernels.rope(x[None, None], x[None, None], x, x[:, 4:]), "sin: shape"),
+        (lambda x: kernels.rope(x[None, None], x[None, None], x[:, :3], x[:, :3]), "cos: shape"),
+        (lambda x: kernels.rope(x[None, None], x[None, None], x.half(), x), "sin: dtype"),
+        (lambda x: kernels.rope(x[None, None], x[None, None].half(), x, x), "key: dtype"),
+        (lambda x: kernels.rope(x[None, None], x[None, None], x, x, 6), "rotated: half of 6"),
+        (lambda x: kernels.rope(x[None, None], x[None, None], x, x, 16), "rotated: half of 16"),
+        (lambda x: kernels.rope(x[None, None].mT, x[None, None].mT, x.t(), x.t()), "query: only along"),
         (lambda x: kernels.dropout(x, 1, float("nan")), "probability: "),
     ],
 )

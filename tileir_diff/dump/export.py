@@ -1,9 +1,9 @@
 """Exports kernels of cuTile Python as bytecode. A process of its own runs this, with cuTile Python at hand.
 
 Standard input: {"folder", "jobs": [..]}. A job has "arch", "bytecode_version", "output" (a path) and either
-"module", "kernel" and "arguments", or "module", "call" and "processors". Standard output: for each job
-{"made": [..]}, one for each kernel with its symbol, what was promised of its arguments and, of a call, the
-grid; or {"error": text}. It imports nothing of this package but the file beside it.
+"module", "kernel", "arguments" and perhaps "hints", or "module", "call" and "processors". Standard output:
+for each job {"made": [..]}, one for each kernel with its symbol, what was promised of its arguments and, of a
+call, the grid; or {"error": text}. It imports nothing of this package but the file beside it.
 """
 # pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
 
@@ -73,7 +73,8 @@ def export(job: dict[str, Any]) -> dict[str, Any]:
     convention = CallingConvention.cutile_python_v2() if folded else CallingConvention.cutile_python_v1()
     parameters = [constraint(each, facts) for each, facts in zip(ordered, promised, strict=True)]
     signature = KernelSignature(parameters, convention).with_mangled_symbol(job["kernel"])
-    write(kernel, signature, job, job["output"])
+    hints = job.get("hints")
+    write(kernel.replace_hints(**hints) if hints else kernel, signature, job, job["output"])
     specialised = [{**each, **facts} for each, facts in zip(ordered, promised, strict=True)]
     return {"entry": signature.symbol, "kernel": job["kernel"], "arguments": specialised}
 

@@ -13,6 +13,7 @@ pub mod gpu;
 pub mod record;
 pub mod relu;
 pub mod rms_norm;
+pub mod rope;
 pub mod silu_and_mul;
 pub mod softmax;
 pub mod swiglu;

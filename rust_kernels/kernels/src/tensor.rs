@@ -80,6 +80,21 @@ impl Tensor {
         Ok([rows, columns, stride])
     }
 
+    /// Its extents, where it has that many.
+    pub fn extents<const N: usize>(&self) -> Outcome<[i32; N]> {
+        self.shape[..].try_into().map_err(|_| self.rank_is_not(&N.to_string()))
+    }
+
+    /// Refuses what a view can't be told of: adjacent elements anywhere but along the last dimensions.
+    pub fn rows_adjacent(&self) -> Outcome<()> {
+        if self.strides.iter().skip_while(|step| **step != 1).all(|step| *step == 1) {
+            return Ok(());
+        }
+        let text =
+            format!("{}: only along the last dimension may the stride be 1, not in {:?}", self.name, self.strides);
+        Err(Failure::new(Status::Stride, text))
+    }
+
     /// The number of its elements, whatever its shape. They must be adjacent, and in order.
     pub fn flat(&self) -> Outcome<i32> {
         let mut size: i32 = 1;

@@ -6,7 +6,7 @@ use tileir_kernels::abi::{Failure, LaunchHints, MAX_RANK, Outcome, Status, Tenso
 use tileir_kernels::call::{Call, with_large_stack};
 use tileir_kernels::record::{Recording, Target};
 use tileir_kernels::tensor::Dtype;
-use tileir_kernels::{gelu, relu, silu_and_mul, softmax, swiglu, transpose};
+use tileir_kernels::{dropout, geglu, gelu, relu, rms_norm, rope, silu_and_mul, softmax, swiglu, transpose};
 
 const DTYPES: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::BF16];
 const ARCH: &str = "sm_90";
@@ -104,6 +104,52 @@ fn gelu_in_both_forms() {
             unsafe { gelu::ffi::plan(&vector, &vector, approximate, NO_HINTS) }
         });
     }
+}
+
+#[test]
+fn geglu_of_inner_and_outer_halves() {
+    for (dim, approximate) in [(-1, 0), (-1, 1), (0, 0)] {
+        for_each_dtype(|dtype| {
+            let half = if dim == 0 { [4, 10, 30] } else { [8, 10, 15] };
+            unsafe { geglu::ffi::plan(&tensor(dtype, &half), &tensor(dtype, &[8, 10, 30]), dim, approximate, NO_HINTS) }
+        });
+    }
+}
+
+#[test]
+fn dropout_of_some_and_of_all() {
+    for probability in [0.3, 1.0] {
+        for_each_dtype(|dtype| {
+            let vector = tensor(dtype, &[10_001]);
+            unsafe { dropout::ffi::plan(&vector, &vector, probability, 1234, NO_HINTS) }
+        });
+    }
+}
+
+#[test]
+fn rms_norm_in_both_forms() {
+    for (variant, columns) in [(0, 3000), (0, 512), (1, 3000), (1, 512)] {
+        for_each_dtype(|dtype| {
+            let (matrix, weight) = (tensor(dtype, &[67, columns]), tensor(dtype, &[columns]));
+            let rstd = tensor(Dtype::F32, &[67]);
+            unsafe { rms_norm::ffi::plan(&matrix, &rstd, &matrix, &weight, 1e-5, 1.0, variant, NO_HINTS, &target()) }
+        });
+    }
+}
+
+#[test]
+fn rope_of_all_and_of_a_part() {
+    for (rotated, sequences) in [(0, 1), (32, 2)] {
+        for_each_dtype(|dtype| {
+            let (query, key) = (tensor(dtype, &[2, 6, 37, 128]), tensor(dtype, &[2, 3, 37, 128]));
+            let angles = tensor(dtype, &[sequences, 37, 128]);
+            unsafe { rope::ffi::plan(&query, &key, &angles, &angles, rotated, NO_HINTS) }
+        });
+    }
+    for_each_dtype(|dtype| {
+        let (query, angles) = (tensor(dtype, &[2, 6, 37, 128]), tensor(Dtype::F32, &[1, 37, 128]));
+        unsafe { rope::ffi::plan(&query, &query, &angles, &angles, 0, NO_HINTS) }
+    });
 }
 
 #[test]

@@ -8,7 +8,18 @@
 
 from tileir_kernels.errors import BuildError, KernelError, StaleLibraryWarning
 from tileir_kernels.library import recording
-from tileir_kernels.ops import dropout, geglu, gelu, relu, rms_norm, silu_and_mul, softmax, swiglu, transpose
+from tileir_kernels.ops import (
+    dropout,
+    geglu,
+    gelu,
+    relu,
+    rms_norm,
+    rope,
+    silu_and_mul,
+    softmax,
+    swiglu,
+    transpose,
+)
 from tileir_kernels.tensors import Hints
 
 __all__ = [
@@ -22,6 +33,7 @@ __all__ = [
     "recording",
     "relu",
     "rms_norm",
+    "rope",
     "silu_and_mul",
     "softmax",
     "swiglu",

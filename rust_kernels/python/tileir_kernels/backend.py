@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from tilegym.backend import get_available_backends, register_impl
 from torch import nn
 
 from tileir_kernels import ops
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAME: Final = "tileir"
 
@@ -25,6 +28,8 @@ def register(name: str = NAME) -> None:
         "geglu": lambda input, dim=-1, approximate="none": ops.geglu(input, dim, approximate),  # noqa: A006
         "dropout": dropout,
         "rms_norm": rms_norm,
+        "apply_rope_base": apply_rope_base,
+        "get_apply_rope_func": get_apply_rope_func,
         "transpose": lambda inp, out=None, **_: ops.transpose(_adjacent(inp), out),
     }
     for operator, implementation in implementations.items():
@@ -82,6 +87,40 @@ def rms_norm(
     if mode not in variants:
         raise NotImplementedError(f"mode: {mode} is not one of {', '.join(variants)}")
     return ops.rms_norm(x, weight.contiguous(), eps, offset, variant=variants[mode])
+
+
+def apply_rope_base(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    position_ids: Any = None,
+    unsqueeze_dim: int = 1,
+    partial_rotary_factor: float = 1.0,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """In place. `position_ids`, `unsqueeze_dim`: as unused as they are in TileGym."""
+    rotated = int(q.shape[-1] * partial_rotary_factor) if partial_rotary_factor < 1 else None
+    if rotated is not None and cos.shape[-1] != rotated:
+        raise ValueError(f"cos: {cos.shape[-1]} angles, but {rotated} elements are to be rotated")
+    return ops.rope(q, k, cos, sin, rotated)
+
+
+def get_apply_rope_func(model: str = "llama") -> Callable[..., tuple[torch.Tensor, torch.Tensor]]:
+    """How a model rotates: which part of a head, and where the elements of a pair lie."""
+    if model in ("llama", "qwen2", "gemma3", "gpt-oss"):
+        return apply_rope_base
+    if model == "qwen3_5":
+        return lambda q, k, cos, sin, position_ids=None, unsqueeze_dim=1: apply_rope_base(
+            q, k, cos, sin, partial_rotary_factor=0.25
+        )
+    if model == "deepseek":
+        return lambda q, k, freqs_cis: ops.rope(_halves(q), _halves(k), freqs_cis.real, freqs_cis.imag)
+    raise ValueError(f"model: {model} is none that is known")
+
+
+def _halves(x: torch.Tensor) -> torch.Tensor:
+    """Pairs that lie beside each other, with their elements in two halves: new memory."""
+    return x.unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2)
 
 
 def _adjacent(tensor: torch.Tensor) -> torch.Tensor:

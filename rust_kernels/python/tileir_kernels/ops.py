@@ -155,6 +155,32 @@ def rms_norm(
     return result
 
 
+def rope(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    rotated: int | None = None,
+    *,
+    hints: Hints | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rotates `query` and `key` of shape (batch, heads, positions, size) in place, and returns them.
+
+    `cos`, `sin`: of (positions, rotated), for each sequence or once for all; only their first halves count.
+    `rotated`: how many of the last dimension's elements; their half must be a power of two. None: all.
+    Element i of the first half and i of the second are one pair. With `-sin`, gradients are turned back.
+    """
+    check_tensor("query", query)
+    check_tensor("key", key)
+    angles = [("cos", cos), ("sin", sin)]
+    for name, tensor in angles:
+        check_tensor(name, tensor)
+    angles = [(name, tensor[None] if tensor.dim() == 2 else tensor) for name, tensor in angles]
+    rotated = 0 if rotated is None else int(rotated)
+    _call("tileir_rope", (("query", query), ("key", key), *angles), rotated, hints=hints)
+    return query, key
+
+
 def transpose(
     input: torch.Tensor,  # noqa: A002
     out: torch.Tensor | None = None,
@@ -177,9 +203,9 @@ def _mixed(seed: int) -> int:
 def _call(
     name: str, tensors: tuple[tuple[str, torch.Tensor], ...], *options: float, hints: Hints | None
 ) -> None:
-    (_, first), *others = tensors
+    (first_name, first), *others = tensors
     for other_name, other in others:
-        same_device(other_name, other, "out", first)
+        same_device(other_name, other, first_name, first)
     descriptors = [describe(*named) for named in tensors]
     device, stream = place(first)
     loaded = library()

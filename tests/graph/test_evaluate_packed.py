@@ -55,6 +55,7 @@ TILE = by("muli", "bx", 128, name="start")
 SUM = f"{TILE}%r = addi %start, %lane : {V}"
 LOW = by("andi", "lane", 63, name="low")
 HIGH = by("andi", "key", -64, name="high")
+PLACE = f"%w = muli %bx, %mv : {V}\n"
 IN_I32 = [
     Pair("bits that do not meet, by or", SUM, f"{TILE}%r = ori %start, %lane : {V}",
          f"{by('muli', 'bx', 64, name='start')}%r = ori %start, %lane : {V}"),
@@ -112,6 +113,10 @@ IN_I32 = [
          f"%u = negi %key : {V}\n%r = absi %u : {V}", f"%u = absi %key : {V}\n%r = negi %u : {V}"),
     Pair("the size of a difference", f"%u = subi %key, %mv : {V}\n%r = absi %u : {V}",
          f"%u = subi %mv, %key : {V}\n%r = absi %u : {V}", f"%u = addi %mv, %key : {V}\n%r = absi %u : {V}"),
+    *(Pair(f"the size of a distance, by {name}", f"{PLACE}%u = subi %w, %lane : {V}\n%r = absi %u : {V}",
+           f"{PLACE}%u = subi %lane, %w : {V}\n{size}", f"{PLACE}%u = addi %lane, %w : {V}\n{size}")
+      for name, size in (("absi", f"%r = absi %u : {V}"),
+                         ("maxi", f"%less = negi %u : {V}\n%r = maxi %less, %u signed : {V}"))),
     Pair("a mask in fewer bits, then widened", by("andi", "key", 0xFF),
          f"%h = trunci %key : {V} -> tile<128xi8>\n%r = exti %h unsigned : tile<128xi8> -> {V}",
          f"%h = trunci %key : {V} -> tile<128xi8>\n%r = exti %h signed : tile<128xi8> -> {V}"),

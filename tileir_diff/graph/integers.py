@@ -237,11 +237,12 @@ def mulhii(ev: Evaluator, op: TileOp) -> None:
 def absi(ev: Evaluator, op: TileOp) -> None:
     source = ev.operand(op, "source")
     same = is_bool(op.results[0])
-    ev.set(op, source if same else _size(ev.terms, source, element_bits(op.results[0])))
+    ev.set(op, source if same else _size(ev, source, element_bits(op.results[0])))
 
 
-def _size(terms: Terms, term: Term, bits: int) -> Term:
+def _size(ev: Evaluator, term: Term, bits: int) -> Term:
     """Of a number and its negative it is the same, also of the least one."""
+    terms = ev.terms
     if terms.nonneg(term):
         return term
     atom = terms.single(term)
@@ -249,7 +250,7 @@ def _size(terms: Terms, term: Term, bits: int) -> Term:
     number = terms.args[atom][0] if atom is not None and inside else term
     first = next((factor for mono, factor in terms.items(number) if mono), 1)
     if first < 0:
-        term = wrapped(terms, terms.scale(number, -1), bits)
+        term = in_width(ev, terms.scale(number, -1), bits)
     return term if terms.nonneg(term) else terms.atom(terms.node("iop", (bits, "absi"), (term,)))
 
 
@@ -380,9 +381,9 @@ def extreme(ev: Evaluator, op: TileOp) -> None:
         ev.set(op, ev.terms.minimum((lhs, rhs)))
         return
     bits = element_bits(op.results[0])
-    negative = wrapped(ev.terms, ev.terms.scale(lhs, -1), bits)
-    opposite = rhs == negative or lhs == wrapped(ev.terms, ev.terms.scale(rhs, -1), bits)
-    ev.set(op, _size(ev.terms, lhs, bits) if opposite else ev.terms.maximum((lhs, rhs)))
+    negatives = [in_width(ev, ev.terms.scale(side, -1), bits) for side in (lhs, rhs)]
+    opposite = rhs == negatives[0] or lhs == negatives[1]
+    ev.set(op, _size(ev, lhs, bits) if opposite else ev.terms.maximum((lhs, rhs)))
 
 
 def cmpi(ev: Evaluator, op: TileOp) -> None:

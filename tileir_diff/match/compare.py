@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.errors import InputError
 from tileir_diff.graph.terms import Terms
+from tileir_diff.match.deep import deep
 from tileir_diff.match.entries import MANY, lone_entry, match_entries, similarity, symbol
 from tileir_diff.match.explain import explain
 from tileir_diff.match.model import Comparison
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 def compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -> Comparison:
     """Compare every entry of the reference with its partner.
 
-    Raises InputError for an unknown ``options.entry``, and for launch facts that do not fit the entries.
+    Raises InputError for an unknown ``options.entry``, for launch facts that do not fit the entries, and for
+    what nests too deeply.
     """
     if options.launch is not None:
         from tileir_diff.match.launch_facts import check_launch
@@ -56,6 +58,11 @@ def compare(reference: ModuleOp, generated: ModuleOp, options: CompareOptions) -
 
 def compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions) -> EntryResult:
     """Evaluate, match and explain one pair of entries. Raises InputError as ``compare``."""
+    with deep():
+        return _compare_entries(ref_entry, gen_entry, options)
+
+
+def _compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptions) -> EntryResult:
     from tileir_diff.match.at_launch import launch_binding
     from tileir_diff.match.beyond_launch import beyond_launch
     from tileir_diff.match.grids import both_single, grid_sizes

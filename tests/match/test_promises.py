@@ -353,3 +353,20 @@ def looped(promise: str) -> str:
 def test_what_the_bounds_of_a_loop_say_of_its_counter_is_no_promise(promise: str, *, told: bool) -> None:
     rules = [each.rule for each in found(looped("div_by<1>"), looped(promise))]
     assert ("bounds/stronger" in rules) == told
+
+
+def ranged(low: int | str, high: int | str) -> str:
+    """An index about which nothing else is known."""
+    return kernel(
+        "%q = addi %mv, %lane : tile<128xi32>\n"
+        f"%r = assume bounded<{low}, {high}>, %q : tile<128xi32>\n"
+        "%pr = offset %av, %r : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
+        "%sr = store_ptr_tko weak %pr, %one token=%t : tile<128xptr<f32>>, tile<128xf32> -> token"
+    )
+
+
+def test_what_each_number_of_the_type_keeps_is_no_promise() -> None:
+    least, most = -(1 << 31), (1 << 31) - 1
+    assert_equal(ranged("?", "?"), ranged(least, most))
+    for bounds in ((7, most), (least, 1000), (least, most - 1)):
+        assert [each.rule for each in found(ranged("?", "?"), ranged(*bounds))] == ["bounds/stronger"]

@@ -102,3 +102,58 @@ def test_but_not_where_it_is_the_same() -> None:
         (counted("", "%N"), counted("unsigned ", "%N")),
     ):
         assert compared(reference, generated).obligations == []
+
+
+def several(*allocas: str) -> str:
+    """Block memory of these names, written and read through; the allocations in this order."""
+    sizes = {"dead": 8, "floats": 64, "fewer": 32, "integers": 64}
+    kinds = dict.fromkeys(sizes, "f32") | {"integers": "i32"}
+    made = [
+        f"%{name} = alloca num_elem = {sizes[name]}, alignment = 128 : tile<ptr<{kinds[name]}>>"
+        for name in allocas
+    ]
+    return kernel(
+        "\n".join(
+            [
+                *made,
+                "%c = constant <f32: 1.0> : tile<f32>",
+                "%s1 = store_ptr_tko weak %floats, %c token=%t : tile<ptr<f32>>, tile<f32> -> token",
+                "%s2 = store_ptr_tko weak %fewer, %c token=%s1 : tile<ptr<f32>>, tile<f32> -> token",
+                "%s3 = store_ptr_tko weak %integers, %i4 token=%s2 : tile<ptr<i32>>, tile<i32> -> token",
+                "%v, %vt = load_ptr_tko weak %floats token=%s3 : tile<ptr<f32>> -> tile<f32>, token",
+                "%s4 = store_ptr_tko weak %a, %v token=%vt : tile<ptr<f32>>, tile<f32> -> token",
+            ]
+        )
+    )
+
+
+def test_memory_of_the_kernel_in_another_order() -> None:
+    plain = several("floats", "fewer", "integers")
+    for other in (("integers", "fewer", "floats"), ("dead", "floats", "fewer", "integers")):
+        assert_equal(plain, several(*other))
+        assert_equal(several(*other), plain)
+    smaller = plain.replace(
+        "num_elem = 64, alignment = 128 : tile<ptr<f32>>", "num_elem = 16, alignment = 128 : tile<ptr<f32>>"
+    )
+    (told,) = found(plain, smaller)
+    assert (told.rule, told.expected, told.actual) == ("addressing/base", "64", "16")
+
+
+SEEN = (
+    "%in_range = cmpi less_than %n, %i4, signed : tile<i32> -> tile<i1>\n"
+    'assert %in_range, "n is too large" : tile<i1>'
+)
+PRINTED = '%p1 = print_tko "n is %d", %n token=%t : tile<i32> -> token'
+
+
+@pytest.mark.parametrize(
+    ("line", "family", "words"),
+    [(SEEN, "runtime-check", "<= 3 ('n is too large')"), (PRINTED, "debug-op", "'n is %d'")],
+    ids=["assert", "print"],
+)
+def test_what_is_seen_on_one_side_only_is_told_in_words(line: str, family: str, words: str) -> None:
+    for sides, detail in (((line, ""), "missing"), (("", line), "extra")):
+        reference, generated = map(kernel, sides)
+        (told,) = compared(reference, generated).differences
+        assert told.rule == f"{family}/{detail}"
+        assert any(said.endswith(words) for said in (told.expected, told.actual))

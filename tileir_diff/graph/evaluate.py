@@ -8,6 +8,7 @@ they share.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.ir import ops_of
@@ -108,7 +109,7 @@ class Evaluator:
         )
         self.informed = False
         self.symbols = 0
-        self.allocations = 0
+        self.allocations: dict[object, int] = defaultdict(int)
 
     def _symbol(self, param: SSAValue, index: int) -> Term:
         leaf = self.terms.leaf("arg", self.side, index)

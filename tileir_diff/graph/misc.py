@@ -9,7 +9,16 @@ from tileir_diff.dialect.types import Token
 from tileir_diff.graph.kernel import Promise
 from tileir_diff.graph.ranges import meet
 from tileir_diff.graph.shapes import relane
-from tileir_diff.graph.values import element_name, operand, pointee_bits, root_of, shape_of, sort_of
+from tileir_diff.graph.values import (
+    element_bits,
+    element_name,
+    is_used,
+    operand,
+    pointee_bits,
+    root_of,
+    shape_of,
+    sort_of,
+)
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
@@ -59,11 +68,20 @@ def assume(ev: Evaluator, op: TileOp) -> None:
     root = root_of(value)
     argument = next((index for index, param in enumerate(ev.params) if param is root), None)
     assumption = op.get("assumption")
+    if isinstance(assumption, Bounded):
+        assumption = _of_use(assumption, element_bits(op.results[0]))
     guard = ev.terms.conjunction((ev.guard, ev.live))
     ev.kernel.promises.append(Promise(op, term, assumption, argument, ev.loops, guard))
     if isinstance(term, int) and isinstance(assumption, Bounded) and _holds_always(ev, term):
         _narrow(ev, term, assumption)
     ev.env[op.results[0]] = term
+
+
+def _of_use(promise: Bounded, bits: int) -> Bounded:
+    """A promise without the bounds that each number of the type keeps."""
+    least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    lower, upper = promise.lower, promise.upper
+    return Bounded(None if lower == least else lower, None if upper == most else upper)
 
 
 def _holds_always(ev: Evaluator, term: Term) -> bool:
@@ -116,8 +134,10 @@ def assert_(ev: Evaluator, op: TileOp) -> None:
 
 
 def alloca(ev: Evaluator, op: TileOp) -> None:
-    attr = ("alloca", op.get("num_elem"), op.get("is_global"), ev.allocations)
-    ev.allocations += 1
+    # those of one size and type are told apart by their order, and the others by what they are
+    kind = op.get("num_elem"), op.get("is_global"), element_name(op.results[0])
+    attr = ("alloca", *kind, ev.allocations[kind])
+    ev.allocations[kind] += is_used(op)
     ev.set(op, ev.terms.atom(ev.terms.node("symbol", attr, ())))
 
 

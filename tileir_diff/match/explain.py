@@ -10,6 +10,7 @@ from tileir_diff.graph.show import show
 from tileir_diff.graph.values import is_used
 from tileir_diff.match import arguments
 from tileir_diff.match.blame import Blame, first_of
+from tileir_diff.match.canonical import printed
 from tileir_diff.match.dead_stores import unseen
 from tileir_diff.match.divisors import divisor_tests
 from tileir_diff.match.effects import describe
@@ -257,9 +258,14 @@ def _worth_telling(told: list[Difference], lone: list[CanonicalEffect]) -> list[
 
 
 def _described(blame: Blame, item: CanonicalEffect) -> str:
-    """An effect in short; of a loop that may not end, where it is left."""
-    left = item.effect.loops[-1].exit if item.effect.kind == "wait" else None
-    return describe(item.effect) if left is None else blame.show(left)
+    """An effect in short; of an assertion what is asserted, of a loop that may not end where it is left."""
+    effect = item.effect
+    if effect.kind == "assert":
+        return f"{blame.show(effect.values[0])} ({effect.op.get('message')!r})"
+    if effect.kind == "print":
+        return repr(printed(effect.op))
+    left = effect.loops[-1].exit if effect.kind == "wait" else None
+    return describe(effect) if left is None else blame.show(left)
 
 
 def _root_causes(found: list[Difference]) -> list[Difference]:

@@ -156,6 +156,8 @@ def _fold_around(op: TileOp) -> str | None:
 def _attribute_rule(name: str, ref: TileOp, gen: TileOp, families: set[str]) -> str | None:
     """Another value of one attribute."""
     short = ref.short
+    if short == "alloca":
+        return "addressing/base"
     if name == "dim":
         return f"{FOLD_FAMILIES[short]}/axis" if short in FOLD_FAMILIES else "shape-op/changed"
     if name == "identities" and short == "scan":

@@ -27,7 +27,8 @@ class Case(NamedTuple):
     """One operator on one shape. `shape` is that of the output.
 
     `layout`: "packed"; "padded", rows with a gap between; "offset", an address that is aligned to an element
-    only. `timed`: for the benchmark.
+    only. `timed`: for the benchmark. `inner`: the extent that the operator sums over, where the output lacks
+    it.
     """
 
     operator: str
@@ -36,11 +37,13 @@ class Case(NamedTuple):
     shape: tuple[int, ...]
     layout: str = "packed"
     timed: bool = False
+    inner: int = 0
 
     @property
     def name(self) -> str:
         form = f"-{self.form}" if self.form else ""
-        return f"{self.operator}{form}-{self.dtype}-{'x'.join(map(str, self.shape))}-{self.layout}"
+        extents = (*self.shape, self.inner) if self.inner else self.shape
+        return f"{self.operator}{form}-{self.dtype}-{'x'.join(map(str, extents))}-{self.layout}"
 
 
 class Reference(NamedTuple):
@@ -60,6 +63,7 @@ class Operator(NamedTuple):
     """How cases of one operator are made, run and judged.
 
     `factor`: the input that multiplies the rounded result of the rest, so that errors grow with it.
+    `computes`: the type whose tolerance holds for the type of a case, where that is another.
     `beside`: packed tensors in f32 that it writes, or reads, beside its result. `start`: what tensors hold at
     first, where that depends on others. `views`: parts of them under a name of their own.
     """
@@ -68,10 +72,11 @@ class Operator(NamedTuple):
     ours: Callable[[Case, dict[str, torch.Tensor]], Any]
     expected: Callable[[Case, dict[str, torch.Tensor]], torch.Tensor]
     reference: Callable[[Case, int], Reference]
-    factor: Callable[[dict[str, torch.Tensor]], torch.Tensor] | None = None
+    factor: Callable[[Case, dict[str, torch.Tensor]], torch.Tensor] | None = None
     beside: Callable[[Case], dict[str, tuple[int, ...]]] = lambda case: {}
     start: Callable[[dict[str, torch.Tensor]], None] = lambda given: None
     views: Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]] = lambda given: {}
+    computes: Callable[[str], str] = lambda dtype: dtype
 
 
 def tensors(case: Case, device: str, seed: int = 0) -> dict[str, torch.Tensor]:
@@ -129,9 +134,14 @@ def error(case: Case, given: dict[str, torch.Tensor], result: torch.Tensor, righ
     size = right.abs().clamp(min=1.0)
     factor = OPERATORS[case.operator].factor
     if factor is not None:
-        size = torch.maximum(size, factor(given).double().abs())
+        size = torch.maximum(size, factor(case, given).double().abs())
     largest = ((result.double() - right.double()).abs() / size).max().item()
     return largest if math.isfinite(largest) else HOPELESS
+
+
+def tolerance(case: Case) -> float:
+    """The largest error of a right result."""
+    return TOLERANCE[OPERATORS[case.operator].computes(case.dtype)]
 
 
 def blocks_of(size: int, tile: int) -> int:
@@ -334,7 +344,7 @@ def _rope_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
     return torch.cat((left * cos - right * sin, right * cos + left * sin, rest), dim=-1)
 
 
-def _rope_factor(given: dict[str, torch.Tensor]) -> torch.Tensor:
+def _rope_factor(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
     left, right, rest = (part.abs() for part in _rope_parts(given))
     return torch.cat((left + right, left + right, rest), dim=-1)
 
@@ -352,6 +362,114 @@ def _rope_reference(case: Case, multiprocessors: int) -> Reference:
     parameters = (*arrays, ("COS_BS", sequences), ("SEQ_LEN", length), *tiles)
     kernel = "tilegym.ops.cutile.rope:_rope_kernel"
     return Reference(kernel, parameters, batches * length, hints=(("occupancy", 9),))
+
+
+# splitk_reduce
+
+
+def _splitk_start(given: dict[str, torch.Tensor]) -> None:
+    """Logarithms between -4 and 4."""
+    lse = given["lse"]
+    lse.copy_(4 * torch.arange(lse.numel(), device=lse.device).sin().view_as(lse))
+
+
+def _splitk_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    weight = torch.softmax(given["lse"].double() * math.log(2), dim=-1)
+    return (weight.unsqueeze(-2) @ given["parts"].double()).squeeze(-2)
+
+
+def _splitk_reference(case: Case, multiprocessors: int) -> Reference:
+    batches, heads, size = case.shape
+    lanes, tile = power_of_two(case.inner), min(128, power_of_two(size))
+    extents = (("B", batches), ("S_KV", 64 * case.inner), ("NUM_HEADS", heads), ("HEAD_DIM", size))
+    tiles = (("NUM_KV_SPLITS", case.inner), ("NUM_KV_SPLITS_POW2", lanes), ("TILE_D", tile))
+    arrays = (("attn_splitk_out", "parts"), ("lse_splitk_out", "lse"), ("attn_out", "out"))
+    parameters = (*arrays, *extents, *tiles, ("USE_DOT", lanes >= 16))
+    kernel = "tilegym.ops.cutile.splitk_reduce:_splitk_reduce_kernel"
+    return Reference(kernel, parameters, (batches, heads, blocks_of(size, tile)))
+
+
+# matmul, bmm: "persistent-tn" is A as (K, M), B as (K, N); tilings that TileGym tries on this GPU
+
+
+def _turned(case: Case) -> tuple[bool, bool]:
+    """Whether A and B are transposed."""
+    _, _, letters = case.form.partition("-")
+    return letters[:1] == "t", letters[1:] == "t"
+
+
+def _product_inputs(case: Case) -> dict[str, tuple[int, ...]]:
+    *batch, rows, columns = case.shape
+    turn_a, turn_b = _turned(case)
+    a = (case.inner, rows) if turn_a else (rows, case.inner)
+    b = (columns, case.inner) if turn_b else (case.inner, columns)
+    return {"a": (*batch, *a), "b": (*batch, *b)}
+
+
+def _factors(case: Case, given: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    a, b = given["a"].double(), given["b"].double()
+    turn_a, turn_b = _turned(case)
+    return a.mT if turn_a else a, b.mT if turn_b else b
+
+
+def _product_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    a, b = _factors(case, given)
+    return a @ b
+
+
+def _product_size(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    """The root of the sum of squares of what is added up: errors of the terms grow like it."""
+    a, b = _factors(case, given)
+    return (a.square() @ b.square()).sqrt()
+
+
+def _matmul_reference(case: Case, multiprocessors: int) -> Reference:
+    rows, columns = case.shape
+    arrays = (("A", "a"), ("B", "b"), ("C", "out"))
+    kernel = "tilegym.ops.cutile.matmul:"
+    tiles = blocks_of(rows, 128) * blocks_of(columns, 128)
+    sizes = (("TILE_SIZE_M", 128), ("TILE_SIZE_N", 128))
+    if case.form == "plain":
+        hints = (("num_ctas", 1), ("occupancy", 1))
+        parameters = (*arrays, *sizes, ("TILE_SIZE_K", 32))
+        return Reference(f"{kernel}_matmul_kernel", parameters, tiles, hints=hints)
+    turn_a, turn_b = _turned(case)
+    extents = (("M", rows), ("N", columns), ("K", case.inner))
+    turns = (("TRANSPOSE_A", turn_a), ("TRANSPOSE_B", turn_b), ("GROUP_SIZE_M", 8), ("LOAD_LATENCY", -1))
+    parameters = (*arrays, *extents, *sizes, ("TILE_SIZE_K", 64), *turns)
+    hints = (("num_ctas", 1), ("occupancy", 1))
+    grid = min(multiprocessors, tiles)
+    return Reference(f"{kernel}_static_persistent_matmul_kernel", parameters, grid, hints=hints)
+
+
+def _bmm_reference(case: Case, multiprocessors: int) -> Reference:
+    batches, rows, columns = case.shape
+    arrays = (("A", "a"), ("B", "b"), ("C", "out"))
+    tiles = (blocks_of(rows, 128), blocks_of(columns, 128), batches)
+    kernel = "tilegym.ops.cutile.bmm:"
+    if case.form == "plain":
+        return Reference(f"{kernel}_bmm_kernel", (*arrays, ("TM", 128), ("TN", 128), ("TK", 32)), tiles)
+    turn_a, turn_b = _turned(case)
+    extents = (("Batch", batches), ("M", rows), ("N", columns), ("K", case.inner))
+    sizes = (("TILE_M", 128), ("TILE_N", 128), ("TILE_K", 64), ("GROUP_SIZE_M", 8), ("LATENCY", 3))
+    parameters = (*arrays, *extents, *sizes, ("TRANSPOSE_A", turn_a), ("TRANSPOSE_B", turn_b))
+    hints = (("num_ctas", 2), ("occupancy", 1))
+    grid = min(multiprocessors // 2, math.prod(tiles))
+    return Reference(f"{kernel}_static_persistent_bmm_kernel", parameters, grid, hints=hints)
+
+
+def _product_of(
+    name: str, reference: Callable[[Case, int], Reference], computes: Callable[[str], str]
+) -> Operator:
+    def ours(case: Case, given: dict[str, torch.Tensor]) -> Any:
+        call = getattr(tileir_kernels, name)
+        variant, _, _ = case.form.partition("-")
+        hints = tileir_kernels.Hints(**dict(reference(case, 1).hints))
+        return call(given["a"], given["b"], *_turned(case), given["out"], variant=variant, hints=hints)
+
+    return Operator(
+        _product_inputs, ours, _product_expected, reference, factor=_product_size, computes=computes
+    )
 
 
 # transpose
@@ -407,7 +525,7 @@ OPERATORS = {
         lambda case, given: tileir_kernels.geglu(given["input"], -1, case.form, given["out"]),
         _geglu_expected,
         _geglu_reference,
-        lambda given: given["input"].chunk(2, dim=-1)[0],
+        lambda case, given: given["input"].chunk(2, dim=-1)[0],
     ),
     "dropout": Operator(
         _one_input,
@@ -435,6 +553,16 @@ OPERATORS = {
         start=_rope_start,
         views=_rope_views,
     ),
+    "splitk_reduce": Operator(
+        lambda case: {"parts": (*case.shape[:2], case.inner, case.shape[2])},
+        lambda case, given: tileir_kernels.splitk_reduce(given["parts"], given["lse"], given["out"]),
+        _splitk_expected,
+        _splitk_reference,
+        beside=lambda case: {"lse": (*case.shape[:2], case.inner)},
+        start=_splitk_start,
+    ),
+    "matmul": _product_of("matmul", _matmul_reference, lambda dtype: "f16" if dtype == "f32" else dtype),
+    "bmm": _product_of("bmm", _bmm_reference, lambda dtype: dtype),
     "transpose": Operator(
         lambda case: {"input": case.shape[::-1]},
         lambda case, given: tileir_kernels.transpose(given["input"], given["out"]),
@@ -461,6 +589,11 @@ def _all(
             yield from (Case(operator, form, dtype, shape, timed=True) for shape in timed)
 
 
+def _with_inner(found: Iterator[Case]) -> Iterator[Case]:
+    """The same where the last number of a shape is the extent that is summed over."""
+    return (case._replace(shape=case.shape[:-1], inner=case.shape[-1]) for case in found)
+
+
 def cases() -> list[Case]:
     """All cases, by operator."""
     ragged, wide = ((67, 1000), (5, 17)), ((67, 20_000), (5, 17))
@@ -468,6 +601,9 @@ def cases() -> list[Case]:
     hidden = ((4096, 1024), (4096, 4096), (4096, 5632), (2048, 14_336))
     vectors, long = ((100_003,), (17,)), ((1 << 22,), (1 << 24,), (50_000_003,))
     heads = ((2, 15, 37, 64), (1, 5, 3, 32))
+    parts = ((3, 5, 96, 7), (3, 5, 100, 24), (2, 3, 200, 3))
+    one, large = ((333, 201, 130), (70, 1000, 520)), ((4096, 4096, 4096), (8192, 2000, 1024))
+    many, several = ((3, 333, 201, 130), (2, 70, 300, 520)), ((16, 2048, 2048, 512), (64, 1000, 520, 256))
     return [
         *_all("softmax", ("rows", "views", "one_row"), EACH_LAYOUT, ragged, rows),
         *_all("softmax", ("chunked",), EACH_LAYOUT, wide, ((4096, 16_384), (2048, 30_000))),
@@ -479,5 +615,10 @@ def cases() -> list[Case]:
         *_all("rms_norm", ("reload", "persistent"), EACH_LAYOUT, ragged, rows),
         *_all("dropout", ("",), ADJACENT, vectors, long),
         *_all("rope", ("full", "quarter"), ADJACENT, heads, ((1, 40, 4096, 128), (8, 40, 1024, 128))),
+        *_with_inner(_all("splitk_reduce", ("",), ADJACENT, parts, ((64, 32, 128, 8), (64, 32, 128, 64)))),
+        *_with_inner(_all("matmul", ("plain", "persistent-nn", "persistent-nt"), EACH_LAYOUT, one, large)),
+        *_with_inner(_all("matmul", ("persistent-tn", "persistent-tt"), EACH_LAYOUT, one, ())),
+        *_with_inner(_all("bmm", ("plain", "persistent-nn", "persistent-nt"), ADJACENT, many, several)),
+        *_with_inner(_all("bmm", ("persistent-tn", "persistent-tt"), ADJACENT, many, ())),
         *_all("transpose", ("",), EACH_LAYOUT, ragged, ((4096, 4096), (8192, 2000))),
     ]

@@ -63,6 +63,9 @@ class References:
         told = self.launches[case]
         words: list[Any] = []
         for name in told["args"]:
+            if isinstance(name, int):
+                words.append(ctypes.c_int32(name))
+                continue
             tensor = tensors[name].view(-1) if told["flat"] else tensors[name]
             words.append(ctypes.c_uint64(tensor.data_ptr()))
             words += [ctypes.c_int32(number) for number in (*tensor.shape, *tensor.stride())]

@@ -95,7 +95,7 @@ def pack_references(folder: Path, chosen: list[table.Case]) -> None:
 
     folder.mkdir()
     launches: dict[str, Any] = {}
-    made: dict[str, tuple[str, str]] = {}
+    made: dict[str, tuple[str, str, set[str]]] = {}
     for case in chosen:
         reference = table.OPERATORS[case.operator].reference(case, MULTIPROCESSORS)
         given = table.untouched(case)
@@ -106,12 +106,15 @@ def pack_references(folder: Path, chosen: list[table.Case]) -> None:
         if key not in made:
             file = f"{len(made):03}.tirbc"
             told = export(job | {"output": str(folder / file)})
-            made[key] = (file, told["entry"])
-        file, entry = made[key]
+            numbers = {each["name"] for each in told["arguments"] if each["kind"] == "scalar"}
+            made[key] = (file, told["entry"], numbers)
+        file, entry, numbers = made[key]
         launches[case.name] = {
             "bytecode": file, "entry": entry, "grid": grid_of(reference),
             "flat": reference.flat,
-            "args": [value for _, value in reference.parameters if isinstance(value, str)],
+            "args": [
+                value for name, value in reference.parameters if isinstance(value, str) or name in numbers
+            ],
         }  # fmt: skip
     (folder / "launches.json").write_text(json.dumps({"arch": ARCH, "launches": launches}, indent=1))
 
@@ -141,7 +144,7 @@ def described(tensor: Any) -> dict[str, Any]:
     address = tensor.data_ptr()
     return {
         "kind": "array", "dtype": dtype, "bytes": tensor.element_size(), "shape": list(tensor.shape),
-        "strides": list(tensor.stride()), "align": min(address & -address, 16),
+        "strides": list(tensor.stride()), "align": min(address & -address, 16), "value": None,
     }  # fmt: skip
 
 

@@ -119,7 +119,7 @@ def judged(case: table.Case, references: launch.References) -> dict[str, Any]:
         torch.cuda.synchronize()
         ours, reference = tensors["out"], theirs["out"]
         expected = operator.expected(case, tensors)
-        tolerance = table.TOLERANCE[case.dtype]
+        tolerance = table.tolerance(case)
         entry["error"] = table.error(case, tensors, ours, expected)
         entry["reference_error"] = table.error(case, tensors, reference, expected)
         entry["differing"] = int((ours != reference).sum())
@@ -161,12 +161,12 @@ def benchmark(chosen: list[table.Case], references: launch.References, count: in
 
 def entry_of(case: table.Case) -> str:
     """How our kernel for this case is called on the device."""
-    form = f"{case.form}_entry"
+    form = f"{case.form.partition('-')[0]}_entry"
     named = {
         "silu_and_mul": "rows_entry", "swiglu": "rows_entry", "transpose": "tiles_entry",
-        "rope": "rotation_entry",
+        "rope": "rotation_entry", "splitk_reduce": "heads_entry",
     }  # fmt: skip
-    by_form = ("softmax", "rms_norm")
+    by_form = ("softmax", "rms_norm", "matmul", "bmm")
     return form if case.operator in by_form else named.get(case.operator, "elements_entry")
 
 

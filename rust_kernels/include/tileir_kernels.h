@@ -25,6 +25,16 @@ typedef struct {
     int32_t num_worker_warps;
 } LaunchHints;
 
+/* How a product of matrices is cut into tiles: their extents, the rows of tiles in a group of blocks, the latency hint of
+   the loads (1 to 10); 0: the operator's own. */
+typedef struct {
+    int32_t m;
+    int32_t n;
+    int32_t k;
+    int32_t group;
+    int32_t latency;
+} Tiling;
+
 /* What an operator returns. tileir_error() says more, and names the argument. */
 typedef enum {
     TILEIR_OK = 0,
@@ -86,6 +96,19 @@ int32_t tileir_rms_norm(const TensorDesc *out, const TensorDesc *rstd, const Ten
    of what is rotated). rotated: how many elements of the last dimension, 0 all; half of it is a power of two. */
 int32_t tileir_rope(const TensorDesc *query, const TensorDesc *key, const TensorDesc *cos, const TensorDesc *sin,
                     int32_t rotated, const LaunchHints *hints, int32_t device, void *stream);
+/* Partial results [batch, head, part, column], weighted by the base-2 logarithms lse [batch, head, part], which are f32:
+   out [batch, head, column]. */
+int32_t tileir_splitk_reduce(const TensorDesc *out, const TensorDesc *parts, const TensorDesc *lse,
+                             const LaunchHints *hints, int32_t device, void *stream);
+/* variant: 0 plain, 1 persistent. That takes A as [K, M] with transpose_a, B as [N, K] with transpose_b. `tiling` may be
+   NULL. f32 is multiplied as tf32. */
+int32_t tileir_matmul(const TensorDesc *out, const TensorDesc *a, const TensorDesc *b, int32_t transpose_a,
+                      int32_t transpose_b, const Tiling *tiling, int32_t variant, const LaunchHints *hints,
+                      int32_t device, void *stream);
+/* As tileir_matmul, of each of a batch of matrices; f32 as it is. */
+int32_t tileir_bmm(const TensorDesc *out, const TensorDesc *a, const TensorDesc *b, int32_t transpose_a,
+                   int32_t transpose_b, const Tiling *tiling, int32_t variant, const LaunchHints *hints, int32_t device,
+                   void *stream);
 int32_t tileir_transpose(const TensorDesc *out, const TensorDesc *input, const LaunchHints *hints, int32_t device,
                          void *stream);
 

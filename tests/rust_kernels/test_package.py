@@ -33,9 +33,12 @@ CALLS = {
     "dropout": lambda x: kernels.dropout(x, 1),
     "rms_norm": lambda x: kernels.rms_norm(x, torch.ones(8)),
     "rope": lambda x: kernels.rope(x, x, torch.zeros(1, 4, 8), torch.zeros(1, 4, 8)),
+    "splitk_reduce": lambda x: kernels.splitk_reduce(x, torch.zeros(4, 8)),
+    "matmul": lambda x: kernels.matmul(x, torch.zeros(8, 4)),
+    "bmm": lambda x: kernels.bmm(x, torch.zeros(2, 8, 4)),
     "transpose": lambda x: kernels.transpose(x),
 }
-NAMES = {"swiglu": "gate", "rope": "query"}
+NAMES = {"swiglu": "gate", "rope": "query", "splitk_reduce": "parts", "matmul": "a", "bmm": "a"}
 
 
 def test_the_header_is_made_of_the_one_declaration() -> None:
@@ -110,6 +113,23 @@ def test_a_tensor_that_is_not_on_a_gpu_is_refused_by_name(operator: str) -> None
         (lambda x: kernels.geglu(x, 2), "dim: 2"),
         (lambda x: kernels.geglu(x[:3], 0), "input: dimension 0"),
         (lambda x: kernels.transpose(x, x), "out: shape"),
+        (lambda x: kernels.matmul(x, x), "b: shape"),
+        (lambda x: kernels.matmul(x, x.half().t().contiguous()), "b: dtype"),
+        (lambda x: kernels.matmul(x, x.t()), "b: the elements"),
+        (lambda x: kernels.matmul(x, x, transpose_b=True), "transpose_b: the plain form"),
+        (lambda x: kernels.matmul(x, x, True, out=x, variant="persistent"), "out: shape"),
+        (lambda x: kernels.matmul(x, x, True, variant="lazy"), "variant: 'lazy'"),
+        (lambda x: kernels.matmul(x, x[:, :4], tiling=kernels.Tiling(m=48)), "b: shape"),
+        (lambda x: kernels.matmul(x[:, :4], x, tiling=kernels.Tiling(m=48)), "tile_m: 48"),
+        (lambda x: kernels.matmul(x[:, :4], x, tiling=kernels.Tiling(latency=11)), "latency: 11"),
+        (lambda x: kernels.matmul(x[:, :4], x, tiling=kernels.Tiling(group=-1)), "group: -1"),
+        (lambda x: kernels.bmm(x[None], x[None]), "b: shape"),
+        (lambda x: kernels.bmm(x[None, :, :4], x.expand(2, 4, 8)), "b: shape"),
+        (lambda x: kernels.bmm(x[None], x[None], True, variant="plain"), "transpose_a: the plain form"),
+        (lambda x: kernels.splitk_reduce(x[None, None], x[None]), "lse: shape"),
+        (lambda x: kernels.splitk_reduce(x[None, None], x[None, None, :, 0].half()), "lse: dtype"),
+        (lambda x: kernels.splitk_reduce(x[None, None], x[None, None, :, 0]), "lse: "),
+        (lambda x: kernels.splitk_reduce(x[None, None], x[None, :1, :4], x[None, :1, :5]), "out: shape"),
         (lambda x: kernels.dropout(x, 1, 1.5), "probability: 1.5"),
         (lambda x: kernels.rope(x[None, None], x[None, None, 1:], x, x), "key: shape"),
         (lambda x: kernels.rope(x[None, None], x[None, None], x, x[:, 4:]), "sin: shape"),

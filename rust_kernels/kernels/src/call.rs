@@ -119,6 +119,12 @@ impl Call {
         self
     }
 
+    /// Passes the address of a tensor alone.
+    pub fn pointer(mut self, tensor: &Tensor) -> Self {
+        self.arguments.push(Argument::Pointer(tensor.pointer));
+        self
+    }
+
     pub fn number(mut self, value: i32) -> Self {
         self.arguments.push(Argument::I32(value));
         self

@@ -4,18 +4,22 @@
 //! caller's stream. Nothing is copied, allocated on the device or waited for. `include/tileir_kernels.h` is the ABI.
 
 pub mod abi;
+pub mod bmm;
 pub mod call;
 pub mod device;
 pub mod dropout;
 pub mod geglu;
 pub mod gelu;
 pub mod gpu;
+pub mod matmul;
 pub mod record;
 pub mod relu;
 pub mod rms_norm;
 pub mod rope;
 pub mod silu_and_mul;
 pub mod softmax;
+pub mod splitk_reduce;
 pub mod swiglu;
 pub mod tensor;
+pub mod tiling;
 pub mod transpose;

@@ -72,12 +72,19 @@ impl Tensor {
     /// Its rows, columns and row stride. The columns must be adjacent.
     pub fn matrix(&self) -> Outcome<[i32; 3]> {
         let [rows, columns] = self.shape[..] else { return Err(self.rank_is_not("2")) };
-        let [stride, step] = self.strides[..] else { return Err(self.rank_is_not("2")) };
-        if step != 1 && columns != 1 {
-            let text = format!("{}: the elements of a row must be adjacent, their stride is {step}", self.name);
-            return Err(Failure::new(Status::Stride, text));
+        self.columns_adjacent()?;
+        Ok([rows, columns, self.strides[0]])
+    }
+
+    /// Refuses gaps between the elements along the last dimension.
+    pub fn columns_adjacent(&self) -> Outcome<()> {
+        match (self.shape.last(), self.strides.last()) {
+            (Some(extent), Some(step)) if *extent != 1 && *step != 1 => {
+                let text = format!("{}: the elements of a row must be adjacent, their stride is {step}", self.name);
+                Err(Failure::new(Status::Stride, text))
+            }
+            _ => Ok(()),
         }
-        Ok([rows, columns, stride])
     }
 
     /// Its extents, where it has that many.

@@ -6,7 +6,9 @@ use tileir_kernels::abi::{Failure, LaunchHints, MAX_RANK, Outcome, Status, Tenso
 use tileir_kernels::call::{Call, with_large_stack};
 use tileir_kernels::record::{Recording, Target};
 use tileir_kernels::tensor::Dtype;
-use tileir_kernels::{dropout, geglu, gelu, relu, rms_norm, rope, silu_and_mul, softmax, swiglu, transpose};
+use tileir_kernels::tiling::Tiling;
+use tileir_kernels::{bmm, dropout, geglu, gelu, matmul, relu, rms_norm, rope, silu_and_mul};
+use tileir_kernels::{softmax, splitk_reduce, swiglu, transpose};
 
 const DTYPES: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::BF16];
 const ARCH: &str = "sm_90";
@@ -150,6 +152,61 @@ fn rope_of_all_and_of_a_part() {
         let (query, angles) = (tensor(dtype, &[2, 6, 37, 128]), tensor(Dtype::F32, &[1, 37, 128]));
         unsafe { rope::ffi::plan(&query, &query, &angles, &angles, 0, NO_HINTS) }
     });
+}
+
+#[test]
+fn splitk_reduce_by_a_sum_and_by_a_product() {
+    for parts in [7, 24] {
+        for_each_dtype(|dtype| {
+            let (out, given) = (tensor(dtype, &[3, 5, 100]), tensor(dtype, &[3, 5, parts, 100]));
+            unsafe { splitk_reduce::ffi::plan(&out, &given, &tensor(Dtype::F32, &[3, 5, parts]), NO_HINTS) }
+        });
+    }
+}
+
+/// The forms of a product: variant, transposes.
+const PRODUCTS: [(i32, [i32; 2]); 5] = [(0, [0, 0]), (1, [0, 0]), (1, [0, 1]), (1, [1, 0]), (1, [1, 1])];
+
+/// A, B and their product, 100 x 200.
+fn product(dtype: Dtype, transposes: [i32; 2], batch: &[i64]) -> [TensorDesc; 3] {
+    let shaped = |turned: i32, rows: i64, columns: i64| {
+        tensor(dtype, &[batch, &if turned == 1 { [columns, rows] } else { [rows, columns] }[..]].concat())
+    };
+    [shaped(transposes[0], 100, 70), shaped(transposes[1], 70, 200), shaped(0, 100, 200)]
+}
+
+#[test]
+fn matmul_in_all_forms() {
+    for (variant, transposes) in PRODUCTS {
+        for_each_dtype(|dtype| {
+            let [a, b, out] = product(dtype, transposes, &[]);
+            unsafe { matmul::ffi::plan(&out, &a, &b, transposes, Tiling::default(), variant, NO_HINTS, &target()) }
+        });
+    }
+    let cut = Tiling { m: 64, n: 256, k: 32, group: 4, latency: 2 };
+    let [a, b, out] = product(Dtype::F16, [1, 1], &[]);
+    let call = unsafe { matmul::ffi::plan(&out, &a, &b, [1, 1], cut, 1, NO_HINTS, &target()) }.unwrap();
+    with_large_stack(|| check(&call)).unwrap();
+}
+
+#[test]
+fn bmm_in_all_forms() {
+    for (variant, transposes) in PRODUCTS {
+        for_each_dtype(|dtype| {
+            let [a, b, out] = product(dtype, transposes, &[3]);
+            unsafe { bmm::ffi::plan(&out, &a, &b, transposes, Tiling::default(), variant, NO_HINTS, &target()) }
+        });
+    }
+}
+
+#[test]
+fn a_persistent_product_fills_the_device() {
+    let large = tensor(Dtype::F16, &[4096, 4096]);
+    let plan = |hints: LaunchHints| unsafe {
+        matmul::ffi::plan(&large, &large, &large, [0, 0], Tiling::default(), 1, hints, &target()).unwrap().grid
+    };
+    assert_eq!(plan(NO_HINTS), (132, 1, 1));
+    assert_eq!(plan(LaunchHints { occupancy: 2, num_ctas: 4, num_worker_warps: 0 }), (66, 1, 1));
 }
 
 #[test]

@@ -9,33 +9,40 @@
 from tileir_kernels.errors import BuildError, KernelError, StaleLibraryWarning
 from tileir_kernels.library import recording
 from tileir_kernels.ops import (
+    bmm,
     dropout,
     geglu,
     gelu,
+    matmul,
     relu,
     rms_norm,
     rope,
     silu_and_mul,
     softmax,
+    splitk_reduce,
     swiglu,
     transpose,
 )
-from tileir_kernels.tensors import Hints
+from tileir_kernels.tensors import Hints, Tiling
 
 __all__ = [
     "BuildError",
     "Hints",
     "KernelError",
     "StaleLibraryWarning",
+    "Tiling",
+    "bmm",
     "dropout",
     "geglu",
     "gelu",
+    "matmul",
     "recording",
     "relu",
     "rms_norm",
     "rope",
     "silu_and_mul",
     "softmax",
+    "splitk_reduce",
     "swiglu",
     "transpose",
 ]

@@ -9,6 +9,7 @@ from tilegym.backend import get_available_backends, register_impl
 from torch import nn
 
 from tileir_kernels import ops
+from tileir_kernels.tensors import Tiling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,9 @@ def register(name: str = NAME) -> None:
         "rms_norm": rms_norm,
         "apply_rope_base": apply_rope_base,
         "get_apply_rope_func": get_apply_rope_func,
+        "splitk_reduce": splitk_reduce,
+        "matmul": matmul,
+        "bmm": bmm,
         "transpose": lambda inp, out=None, **_: ops.transpose(_adjacent(inp), out),
     }
     for operator, implementation in implementations.items():
@@ -121,6 +125,47 @@ def get_apply_rope_func(model: str = "llama") -> Callable[..., tuple[torch.Tenso
 def _halves(x: torch.Tensor) -> torch.Tensor:
     """Pairs that lie beside each other, with their elements in two halves: new memory."""
     return x.unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2)
+
+
+def splitk_reduce(
+    attn_splitk_out: torch.Tensor,
+    lse_splitk_out: torch.Tensor,
+    attn_out: torch.Tensor,
+    S_kv: int,  # noqa: N803
+    **_: Any,
+) -> torch.Tensor:
+    """`S_kv`: as unused as it is in TileGym."""
+    return ops.splitk_reduce(attn_splitk_out, lse_splitk_out, attn_out)
+
+
+def matmul(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    trans_a: bool = False,
+    trans_b: bool = False,
+    static_persistent: bool | None = None,
+    use_tma: bool = False,
+    **_: Any,
+) -> torch.Tensor:
+    """With one fixed tiling, where TileGym searches. `use_tma`: as unused as it is there."""
+    variant = "persistent" if static_persistent else "plain"
+    return ops.matmul(_adjacent(a), _adjacent(b), trans_a, trans_b, variant=variant)
+
+
+def bmm(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    static_persistent: bool = True,
+    **options: Any,
+) -> torch.Tensor:
+    """`kernel_configs`: the tiling of the plain form; that of the persistent one is fixed."""
+    if static_persistent:
+        return ops.bmm(_adjacent(a), _adjacent(b), transpose_a, transpose_b)
+    given = options.get("kernel_configs") or {}
+    tiling = Tiling(*(given.get(name, 0) for name in ("TILE_M", "TILE_N", "TILE_K")))
+    return ops.bmm(_adjacent(a), _adjacent(b), transpose_a, transpose_b, variant="plain", tiling=tiling)
 
 
 def _adjacent(tensor: torch.Tensor) -> torch.Tensor:

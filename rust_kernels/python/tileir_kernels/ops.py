@@ -11,10 +11,11 @@ from tileir_kernels.tensors import check as check_tensor
 from tileir_kernels.tensors import describe, place, same_device
 
 if TYPE_CHECKING:
-    from tileir_kernels.tensors import Hints
+    from tileir_kernels.tensors import Hints, Tiling
 
 VARIANTS: dict[str, int] = {"rows": 0, "views": 1, "chunked": 2, "one_row": 3}
 NORM_VARIANTS = {"reload": 0, "persistent": 1}
+PRODUCT_VARIANTS = {"plain": 0, "persistent": 1}
 APPROXIMATIONS = {"none": 0, "tanh": 1}
 GOLDEN_RATIO = 2654435761
 """2^32 divided by it, odd."""
@@ -181,6 +182,62 @@ def rope(
     return query, key
 
 
+def splitk_reduce(
+    parts: torch.Tensor,
+    lse: torch.Tensor,
+    out: torch.Tensor | None = None,
+    *,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """Attention over all keys, from that over parts of them.
+
+    `parts` is of (batch, heads, number of parts, size). `lse`, f32 of (batch, heads, number of parts): the
+    base-2 logarithms of the sums by which each part was divided.
+    """
+    check_tensor("parts", parts)
+    check_tensor("lse", lse)
+    result = _result(parts, (*parts.shape[:2], *parts.shape[3:]), out)
+    _call("tileir_splitk_reduce", (("out", result), ("parts", parts), ("lse", lse)), hints=hints)
+    return result
+
+
+def matmul(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    out: torch.Tensor | None = None,
+    *,
+    variant: str = "plain",
+    tiling: Tiling | None = None,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """The product of two matrices; f32 is multiplied as tf32.
+
+    `variant`: "plain", one tile of the product a block; "persistent", several tiles a block, and only this
+    takes transposed matrices. `tiling`: by default 128 x 128 x 32, persistent 128 x 128 x 64.
+    """
+    return _product("tileir_matmul", a, b, (transpose_a, transpose_b), out, variant, tiling, hints)
+
+
+def bmm(
+    a: torch.Tensor,
+    b: torch.Tensor,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    out: torch.Tensor | None = None,
+    *,
+    variant: str = "persistent",
+    tiling: Tiling | None = None,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """The products of two matrices, many at a time; f32 is multiplied as it is. Otherwise as `matmul`.
+
+    The persistent form is compiled for clusters of two blocks unless `hints` say otherwise.
+    """
+    return _product("tileir_bmm", a, b, (transpose_a, transpose_b), out, variant, tiling, hints)
+
+
 def transpose(
     input: torch.Tensor,  # noqa: A002
     out: torch.Tensor | None = None,
@@ -194,6 +251,27 @@ def transpose(
     return result
 
 
+def _product(
+    name: str,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    transposes: tuple[bool, bool],
+    out: torch.Tensor | None,
+    variant: str,
+    tiling: Tiling | None,
+    hints: Hints | None,
+) -> torch.Tensor:
+    check_tensor("a", a)
+    check_tensor("b", b)
+    turn_a, turn_b = (bool(turn) for turn in transposes)
+    code = _choice("variant", variant, PRODUCT_VARIANTS)
+    rows, columns = a.shape[-1 if turn_a else -2 :][:1], b.shape[-2 if turn_b else -1 :][:1]
+    result = _result(a, (*a.shape[:-2], *rows, *columns), out)
+    cut = ffi.NULL if tiling is None else tiling.c
+    _call(name, (("out", result), ("a", a), ("b", b)), turn_a, turn_b, cut, code, hints=hints)
+    return result
+
+
 def _mixed(seed: int) -> int:
     """A signed number of 32 bits that all depend on the seed: the kernel itself hashes little."""
     product = (int(seed) * GOLDEN_RATIO) % (1 << 32)
@@ -201,7 +279,7 @@ def _mixed(seed: int) -> int:
 
 
 def _call(
-    name: str, tensors: tuple[tuple[str, torch.Tensor], ...], *options: float, hints: Hints | None
+    name: str, tensors: tuple[tuple[str, torch.Tensor], ...], *options: Any, hints: Hints | None
 ) -> None:
     (first_name, first), *others = tensors
     for other_name, other in others:

@@ -19,6 +19,13 @@ class Hints:
         self.c = ffi.new("LaunchHints *", (occupancy, num_ctas, num_worker_warps))
 
 
+class Tiling:
+    """How a product of matrices is cut into tiles; 0: the operator's own."""
+
+    def __init__(self, m: int = 0, n: int = 0, k: int = 0, group: int = 0, latency: int = 0) -> None:
+        self.c = ffi.new("Tiling *", (m, n, k, group, latency))
+
+
 def describe(name: str, tensor: Any) -> Any:
     """The descriptor of a tensor. Raises what `check` raises."""
     check(name, tensor)

@@ -29,6 +29,7 @@ from tileir_diff.report.model import Report
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SIZE = 8
+THREE = "%c = constant <f32: 3.0> : {t}\n"
 SUM = "%sum, %by = %x, %x : {t}"
 
 
@@ -141,6 +142,9 @@ def test_the_sizes_of_what_is_shown_are_small() -> None:
          "%c = constant <f32: 1.44269504> : {t}\n%s = mulf %x, %c : {t}\n%y = exp2 %s : {t}"),
         ("%a = addf %x, %x : {t}\n%m = mulf %x, %x : {t}\n%y = addf %a, %m : {t}",
          "%m = mulf %x, %x : {t}\n%b = addf %x, %m : {t}\n%y = addf %x, %b : {t}"),
+        # by the reciprocal: of one array, all but one element are infinite, and that one seldom moves
+        (THREE + "%y = divf %c, %x : {t}",
+         THREE + "%r = divf %c, %c : {t}\n%s = divf %r, %x : {t}\n%y = mulf %c, %s : {t}"),
     ],
 )  # fmt: skip
 def test_another_rounding_is_no_difference(reference: str, generated: str, tmp_path: Path) -> None:
@@ -237,6 +241,38 @@ def test_numbers_that_the_kernels_name_are_tried(
     other = unary(f"{zero}{body}{chosen.replace('%is, %x, %c', '%is, %z, %x')}", element)
     assert executed(same, other, tmp_path).outcome == "different"
     assert executed(same, same, tmp_path).outcome == "equal"
+
+
+EXTREME = """
+  %first = constant <f32: {init}> : tile<f32>
+  %i0 = constant <i32: 0> : tile<i32>
+  %i1 = constant <i32: 1> : tile<i32>
+  %i8 = constant <i32: 8> : tile<i32>
+  %last = for %i in (%i0 to %i8, step %i1) : tile<i32> iter_values(%so_far = %first) -> (tile<f32>) {
+    %part = extract %x[%i] : {t} -> tile<1xf32>
+    %number = reshape %part : tile<1xf32> -> tile<f32>
+    %next = {op} %so_far, %number : tile<f32>
+    continue %next : tile<f32>
+  }
+  %one = reshape %last : tile<f32> -> tile<1xf32>
+  %y = broadcast %one : tile<1xf32> -> {t}"""
+
+
+@pytest.mark.parametrize(
+    ("op", "right", "wrong"),
+    [("maxf", "0xFF800000", "0.0"), ("minf", "0x7F800000", "0.0"), ("minf", "0x7F800000", "1.0e+10")],
+)
+def test_the_first_value_of_an_extreme_shows(op: str, right: str, wrong: str, tmp_path: Path) -> None:
+    """Where all elements lie on one side of it."""
+    one, other = (unary(EXTREME.replace("{op}", op).replace("{init}", init)) for init in (right, wrong))
+    for seed in (0, 1):
+        assert executed(one, other, tmp_path, seed=seed).outcome == "different"
+
+
+def test_integers_of_64_bits_are_longer_than_32(tmp_path: Path) -> None:
+    cut = "%low = trunci %x : {t} -> tile<8xi32>\n%y = exti %low signed : tile<8xi32> -> {t}"
+    same = "%zero = constant <i64: 0> : {t}\n%y = addi %x, %zero : {t}"
+    assert executed(unary(same, "i64"), unary(cut, "i64"), tmp_path).outcome == "different"
 
 
 def test_what_the_time_did_not_suffice_for_is_told(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def mismatch(
             if not bool(left.any()):
                 del suspects[at]
                 continue
-            far = _within(arrays[at], at, reference, generated, spread[at], rounded, GROSS)
+            far = _within(arrays[at], at, reference, generated, spread[at], True, GROSS)
             gross = gross or bool((left & ~far).any())
             if done >= SOME and int(left.sum()) >= max(ENOUGH, MOST * counts[at]):
                 gross = True
@@ -234,6 +234,8 @@ def _within(
     off = torch.nan_to_num((a - b).abs(), nan=math.inf, posinf=math.inf)
     if array.element in INTEGER_BITS:
         inside = spread > 0
+        if times > 1:
+            inside = inside | (off < times)
     else:
         floor = _unit(torch.maximum(a.abs(), b.abs()), array.element) if rounded else 0.0
         inside = off <= times * (floor + SLACK * spread)

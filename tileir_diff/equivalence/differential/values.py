@@ -137,6 +137,7 @@ FLOATS: Final[dict[str, Make]] = {
     "ordinary": _normal(0.5),
     "unit": _normal(1.0),
     "positive": lambda n, name, rng: _normal(1.0)(n, name, rng).abs() + 0.1,
+    "negative": lambda n, name, rng: -(_normal(1.0)(n, name, rng).abs() + 0.1),
     "large": _normal(LARGE),
     "equal": _equal,
     "few": _few,
@@ -163,10 +164,11 @@ EDGES: Final = frozenset({
 })  # fmt: skip
 """Kinds that ordinary input does not have."""
 
-EVERYWHERE: Final = ("ordinary", "large", "mixed", "equal", "sparse", "subnormal", "positive", "few", "unit",
-                     "zero", "wide", "tiny", "small", "vast", WILD, NAMED)  # fmt: skip
+EVERYWHERE: Final = ("ordinary", "large", "mixed", "equal", "sparse", "subnormal", "positive", "negative",
+                     "few", "unit", "zero", "wide", "tiny", "small", "vast", WILD, NAMED)  # fmt: skip
 """Kinds that are tried in all arrays at once, in this order."""
-ALONE: Final = ("lone NaN", "all -infinity", "lone infinity", "lone -infinity", "zero", "subnormal", "large")
+ALONE: Final = ("lone NaN", "all -infinity", "lone infinity", "lone -infinity", "all infinity", "zero",
+                "subnormal", "large")  # fmt: skip
 """Kinds that are tried in one array, with ordinary numbers in the others."""
 
 
@@ -208,7 +210,10 @@ def fill(array: Array, kind: str, level: int, seed: int, constants: Constants = 
     if kind == "zero":
         return torch.zeros(array.elements, dtype=wanted)
     if kind == WILD:
-        return torch.randint(-(1 << 31), 1 << 31, (array.elements,), generator=rng).to(wanted)
+        values = torch.randint(-(1 << 31), 1 << 31, (array.elements,), generator=rng)
+        if array.element == "i64":  # half of them fit 32 bits
+            values = values << torch.randint(-31, 32, (array.elements,), generator=rng).clamp(min=0)
+        return values.to(wanted)
     if kind == NAMED and constants.integers:
         values = torch.randint(0, level, (array.elements,), generator=rng)
         return (_some(values, constants.integers, rng) + _next_to(values, rng)).to(wanted)

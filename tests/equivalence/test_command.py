@@ -72,6 +72,10 @@ def test_trace() -> None:
 
 def test_bad_calls_get_one_message(tmp_path: Path) -> None:
     (tmp_path / "bad.npy").write_text("no array")
+    np.save(tmp_path / "big.npy", np.zeros(1000, ">f4"))
+    np.save(tmp_path / "x.npy", np.zeros(1000, np.float32))
+    whole = (tmp_path / "x.npy").read_bytes()
+    (tmp_path / "huge.npy").write_bytes(whole.replace(b"(1000,), }            ", b"(1000000000000000,), }"))
     base = ("--launch", LAUNCH, "--arg", "arg0=ones:1000", "--arg", "arg3=ones:1000")
     for arguments, message in (
         ((ADD,), "how many blocks"),
@@ -83,7 +87,12 @@ def test_bad_calls_get_one_message(tmp_path: Path) -> None:
         ((ADD, *base, "--arg", "arg6=zeros:1000", "--arg", "arg1=x"), "'x' is no number"),
         ((ADD, *base, "--arg", "arg6=zeros:1000", "--arg", "arg1=99999999999"), "does not fit i32"),
         ((ADD, *base, "--arg", "arg6=zeros:1000", "--grid", "a"), "is no list of numbers"),
+        ((ADD, *base, "--arg", f"arg6={tmp_path / 'big.npy'}"), "no plain little-endian ones"),
+        ((ADD, *base, "--arg", f"arg6={tmp_path / 'huge.npy'}"), "no memory for arg6"),
+        ((ADD, *base, "--arg", f"arg6={tmp_path / 'x.npy'}@{1 << 70}"), "an offset is below 256 bytes"),
         ((ADD, *base, "--arg", "arg6=zeros:1000", "--grid", "0"), "sizes of at least 1"),
+        ((ADD, *base, "--arg", "arg6=zeros:1000", "--grid", "1,2147483648"), "at most 2147483647 blocks"),
+        ((ADD, *base, "--arg", "arg6=zeros:1000", "--trace", "9999"), "in line 9999 of the kernel"),
         ((ADD, *base, "--arg", "arg6=zeros:1000", "--trace-block", "9"), "is not in the grid"),
         (("nothing.mlir", "--grid", "1"), "nothing.mlir"),
     ):

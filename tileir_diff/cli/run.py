@@ -62,11 +62,16 @@ def _run(
 ) -> tuple[Run, list[str]]:
     from tileir_diff.api import load
     from tileir_diff.equivalence.parameters import assignments, choose_entry, parameter_names
+    from tileir_diff.graph.values import ops_within
 
     lines = _sizes(trace, "--trace") if trace is not None else []
     block = _sizes(trace_block, "--trace-block")
     module, loaded = load(dump, "source")
     chosen = choose_entry(module, entry, loaded.path)
+    results = {op.span.line for op in ops_within(chosen) if op.results}
+    for line in lines:
+        if line not in results:
+            raise InputError(f"no op with a result begins in line {line} of the kernel", "--trace")
     known_grid, scalars = _launch(launch, len(chosen.regions[0].block.args))
     sizes = _sizes(grid, "--grid") if grid is not None else known_grid
     # Everything that needs no torch is checked first: importing it takes seconds.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MADE: Final = re.compile(r"(zeros|ones|empty|random):(\d+(?:x\d+)*)")
 """An array that is made up: `zeros:128x64`."""
 SEED: Final = 0
+ALIGNED: Final = 256
+"""Addresses at which arrays begin are multiples of it, but for an offset that is asked for."""
 
 
 def read_arguments(
@@ -66,6 +68,8 @@ def _array(name: str, pointee: str, text: str, index: int) -> Any:
             raise InputError(f"no memory for {text}", f"--arg {name}") from None
     path, at, offset = text.rpartition("@")
     if at and offset.isdecimal() and not os.path.exists(text):
+        if int(offset) >= ALIGNED:
+            raise InputError(f"{text}: an offset is below {ALIGNED} bytes", f"--arg {name}")
         return Shifted(read_array(path, name), int(offset))
     return read_array(text, name)
 
@@ -97,6 +101,8 @@ def read_array(path: str, name: str) -> Any:
         raise InputError(f"cannot read: {error.strerror or error}", path) from None
     except (ValueError, EOFError) as error:
         raise InputError(f"no array for {name} in it: {error}", path) from None
+    except MemoryError:
+        raise InputError(f"no memory for {name}", path) from None
     if not hasattr(array, "__array_interface__"):
         raise InputError(f"no single array for {name} in it; pass a file that np.save wrote", path)
     return array

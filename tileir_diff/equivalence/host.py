@@ -163,6 +163,8 @@ def _array_layout(value: Any, name: str, path: str) -> tuple[int, Any, list[int]
     start, read_only = interface["data"]
     if read_only:
         raise InputError(f"{name} is read-only: a run may change the arrays that it is given", path)
+    if interface["typestr"][0] == ">" or interface["typestr"][1] == "O":
+        raise InputError(f"{name}: its elements ({value.dtype}) are no plain little-endian ones", path)
     return start, value.shape, list(value.strides), value.itemsize
 
 

@@ -7,7 +7,7 @@ memory, everything is undone and they run one after the other.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tileir_diff.equivalence.backend import torch
 from tileir_diff.equivalence.dtypes import literal
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     """Called with the number of blocks that have run, and of all."""
 
 __all__ = ["Empty", "interpret"]
+
+LARGEST: Final = (1 << 31) - 1
+"""Blocks along an axis, whose number is an i32."""
 
 
 def interpret(
@@ -274,6 +277,8 @@ def _grid(grid: int | Sequence[int]) -> tuple[int, int, int]:
     sizes = [grid] if isinstance(grid, int) else list(grid)
     if not 1 <= len(sizes) <= 3 or any(size < 1 for size in sizes):
         raise InputError(f"a grid has one to three sizes of at least 1, not {tuple(sizes)}", "grid")
+    if max(sizes) > LARGEST:
+        raise InputError(f"a grid has at most {LARGEST} blocks along an axis, not {max(sizes)}", "grid")
     x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z
 

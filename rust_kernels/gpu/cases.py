@@ -308,6 +308,61 @@ def _rms_norm_reference(case: Case, multiprocessors: int) -> Reference:
     return Reference(f"{module}_gather", (*arrays, *constants), rows)
 
 
+# layer_norm: its form follows from the number of columns
+
+
+def _layer_norm_inputs(case: Case) -> dict[str, tuple[int, ...]]:
+    return {"input": case.shape, "weight": case.shape[1:2], "bias": case.shape[1:2]}
+
+
+def _statistics(case: Case) -> dict[str, tuple[int, ...]]:
+    rows, _, columns = case.shape
+    return {"mean": (rows, columns), "rstd": (rows, columns)}
+
+
+def _layer_norm_parts(given: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """What is weighted, and what is added then."""
+    x = given["input"].double()
+    weight, bias = (given[name].double()[:, None] for name in ("weight", "bias"))
+    variance, mean = torch.var_mean(x, dim=1, keepdim=True, correction=0)
+    return (x - mean) * torch.rsqrt(variance + EPS) * (1 + weight), bias
+
+
+def _layer_norm_ours(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    results = (given["out"], given["mean"], given["rstd"])
+    x, weight, bias = given["input"], given["weight"], given["bias"]
+    return tileir_kernels.layer_norm(x, weight, bias, EPS, 1.0, *results, start=1, end=2)
+
+
+def _layer_norm_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    scaled, bias = _layer_norm_parts(given)
+    return scaled + bias
+
+
+def _layer_norm_factor(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    scaled, bias = _layer_norm_parts(given)
+    return scaled.abs() + bias.abs()
+
+
+def _layer_norm_reference(case: Case, multiprocessors: int) -> Reference:
+    kernel = "tilegym.ops.cutile.layer_norm:_layer_norm_fwd_kernel"
+    rows, channels, columns = case.shape
+    width = min(1024, power_of_two(columns))
+    tile = min(65_536 // width // DTYPES[case.dtype].itemsize, power_of_two(channels))
+    arrays = (
+        ("x", "input"), ("y", "out"), ("w", "weight"), ("b", "bias"), ("mean", "mean"), ("rstd", "rstd"),
+    )  # fmt: skip
+    extents = (("C", channels), ("W", columns), ("EPS", EPS), ("WEIGHT_SHIFT", 1.0))
+    grid = (rows, blocks_of(columns, width), 1)
+    if case.form == "views":
+        tiles = (("BLOCK_SIZE_C", min(tile, 1024)), ("BLOCK_SIZE_W", width))
+        return Reference(kernel, (*arrays, *extents, *tiles), grid)
+    strides = (("STRIDE_N", channels * columns), ("STRIDE_C", columns), ("STRIDE_W", 1))
+    sizes = (("N_ELEMENTS", math.prod(case.shape)), ("STAT_N_ELEMENTS", rows * columns))
+    tiles = (("BLOCK_SIZE_C", tile), ("BLOCK_SIZE_W", width))
+    return Reference(f"{kernel}_gather", (*arrays, *strides, *extents, *tiles, *sizes), grid, flat=True)
+
+
 # rope: query and key are heads of one tensor, four to one, that is rotated in place
 
 
@@ -542,6 +597,14 @@ OPERATORS = {
         _rms_norm_reference,
         beside=lambda case: {"rstd": case.shape[:1]},
     ),
+    "layer_norm": Operator(
+        _layer_norm_inputs,
+        _layer_norm_ours,
+        _layer_norm_expected,
+        _layer_norm_reference,
+        _layer_norm_factor,
+        beside=_statistics,
+    ),
     "rope": Operator(
         _rope_inputs,
         lambda case, given: tileir_kernels.rope(
@@ -600,6 +663,8 @@ def cases() -> list[Case]:
     rows = ((4096, 1024), (4096, 4096), (8192, 2000))
     hidden = ((4096, 1024), (4096, 4096), (4096, 5632), (2048, 14_336))
     vectors, long = ((100_003,), (17,)), ((1 << 22,), (1 << 24,), (50_000_003,))
+    images, few = ((32, 256, 3136), (8, 1024, 4096)), ((4096, 1024, 4), (1024, 4096, 8))
+    single = tuple((*shape, 1) for shape in rows)
     heads = ((2, 15, 37, 64), (1, 5, 3, 32))
     parts = ((3, 5, 96, 7), (3, 5, 100, 24), (2, 3, 200, 3))
     one, large = ((333, 201, 130), (70, 1000, 520)), ((4096, 4096, 4096), (8192, 2000, 1024))
@@ -614,6 +679,9 @@ def cases() -> list[Case]:
         *_all("geglu", ("none", "tanh"), ADJACENT, ((7, 13, 1000), (5, 17)), ((4096, 4096), (2048, 14_336))),
         *_all("rms_norm", ("reload", "persistent"), EACH_LAYOUT, ragged, rows),
         *_all("dropout", ("",), ADJACENT, vectors, long),
+        *_all("layer_norm", ("views",), ADJACENT, ((3, 1100, 40), (2, 33, 17)), images),
+        *_all("layer_norm", ("columns",), ADJACENT, ((3, 9000, 5), (2, 33, 15)), few),
+        *_all("layer_norm", ("rows",), ADJACENT, ((67, 1000, 1), (3, 33_000, 1), (5, 17, 1)), single),
         *_all("rope", ("full", "quarter"), ADJACENT, heads, ((1, 40, 4096, 128), (8, 40, 1024, 128))),
         *_with_inner(_all("splitk_reduce", ("",), ADJACENT, parts, ((64, 32, 128, 8), (64, 32, 128, 64)))),
         *_with_inner(_all("matmul", ("plain", "persistent-nn", "persistent-nt"), EACH_LAYOUT, one, large)),

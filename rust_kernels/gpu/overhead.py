@@ -59,7 +59,7 @@ def operators() -> dict[str, Callable[[], Any]]:
         "rms_norm": lambda: ops.rms_norm(x, (columns,), weight, 1e-5),
         "layer_norm_legacy": lambda: ops.layer_norm_legacy(x, (columns,), weight, bias, 1e-5),
         "persistent_layer_norm": lambda: ops.persistent_layer_norm(x, (columns,), weight, bias, 1e-5),
-        "layer_norm": lambda: ops.layer_norm(x, 1, 1, weight, bias, 1e-5),
+        "layer_norm": lambda: ops.layer_norm(x, 1, 2, weight, bias, 1e-5),
         "apply_rope_base": lambda: ops.apply_rope_base(queries.clone(), keys.clone(), cosine, sine),
         "transpose": lambda: ops.transpose(x),
     }

@@ -28,6 +28,7 @@ FORMS = {
     "gelu": ("none", "tanh"),
     "geglu": ("none", "tanh"),
     "rms_norm": ("reload", "persistent"),
+    "layer_norm": ("views", "columns", "rows"),
     "rope": ("full", "quarter"),
     "matmul": ("plain", "persistent-nn", "persistent-nt", "persistent-tn", "persistent-tt"),
     "bmm": ("plain", "persistent-nn", "persistent-nt", "persistent-tn", "persistent-tt"),
@@ -35,6 +36,9 @@ FORMS = {
 SHAPES = {
     "geglu": (3, 100),
     "rope": (2, 15, 3, 16),
+    "layer_norm-views": (2, 20, 17),
+    "layer_norm-columns": (3, 20, 5),
+    "layer_norm-rows": (3, 20, 1),
     "splitk_reduce": (2, 3, 20),
     "matmul": (70, 150),
     "bmm": (3, 70, 150),
@@ -49,7 +53,8 @@ def small_cases() -> list[Case]:
     found: list[Case] = []
     for operator in table.OPERATORS:
         for form in FORMS.get(operator, ("",)):
-            shape = (3, 20) if operator in ROWS else SHAPES.get(operator, (1100,))
+            named = SHAPES.get(operator) or SHAPES.get(f"{operator}-{form}", (1100,))
+            shape = (3, 20) if operator in ROWS else named
             layouts = ("packed", "padded" if operator in PADDED else "packed", "offset")
             pairs = zip(("f32", "f16", "bf16"), layouts, strict=True)
             inner = INNER.get(operator, 0)
@@ -61,6 +66,8 @@ def small_cases() -> list[Case]:
     found += [Case("softmax", form, "f16", (5, 20)) for form in ("rows", "views", "chunked")]
     found.append(Case("softmax", "chunked", "f32", (2, 8200)))
     found.append(Case("rms_norm", "reload", "f32", (2, 1030)))
+    tall = (("views", (2, 1030, 16)), ("columns", (2, 2100, 6)), ("rows", (2, 17_000, 1)))
+    found += [Case("layer_norm", form, "f32", shape) for form, shape in tall]
     found.append(Case("transpose", "", "f16", (70, 130)))
     # Parts that a matrix product sums up, of more columns than a tile; more rows of tiles than a group.
     found.append(Case("splitk_reduce", "", "f16", (2, 2, 150), inner=24))

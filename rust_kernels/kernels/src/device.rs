@@ -124,6 +124,30 @@ pub mod device {
         done
     }
 
+    /// Stores the one number of a row.
+    pub unsafe fn store_scalar(base: *mut f32, size: i32, row: i32, value: Tile<f32, { [] }>, token: Token) {
+        let row: Tile<i32, { [] }> = scalar_to_tile(row);
+        let row: Tile<i64, { [] }> = exti(row);
+        let size: Tile<i32, { [] }> = scalar_to_tile(size);
+        let size: Tile<i64, { [] }> = exti(size);
+        let index: Tile<u64, { [] }> = bitcast(row);
+        let end: Tile<u64, { [] }> = bitcast(size);
+        let inside: Tile<bool, { [] }> = cmpi(index, end, predicate::LessThan);
+        let start: PointerTile<*mut f32, { [] }> = pointer_to_tile(base);
+        let place: PointerTile<*mut f32, { [] }> = start.offset_tile(row);
+        let stored: Token = unsafe {
+            store_ptr_tko(
+                place,
+                value,
+                ordering::Weak,
+                None::<scope::TileBlock>,
+                Some(inside),
+                Some(token),
+                Latency::<0>,
+            )
+        };
+    }
+
     /// Stores all lanes.
     pub unsafe fn scatter_all<E: ElementType, const N: i32>(
         pointers: PointerTile<*mut E, { [N] }>,

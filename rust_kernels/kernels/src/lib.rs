@@ -11,6 +11,7 @@ pub mod dropout;
 pub mod geglu;
 pub mod gelu;
 pub mod gpu;
+pub mod layer_norm;
 pub mod matmul;
 pub mod record;
 pub mod relu;

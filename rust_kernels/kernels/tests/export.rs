@@ -7,7 +7,7 @@ use tileir_kernels::call::{Call, with_large_stack};
 use tileir_kernels::record::{Recording, Target};
 use tileir_kernels::tensor::Dtype;
 use tileir_kernels::tiling::Tiling;
-use tileir_kernels::{bmm, dropout, geglu, gelu, matmul, relu, rms_norm, rope, silu_and_mul};
+use tileir_kernels::{bmm, dropout, geglu, gelu, layer_norm, matmul, relu, rms_norm, rope, silu_and_mul};
 use tileir_kernels::{softmax, splitk_reduce, swiglu, transpose};
 
 const DTYPES: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::BF16];
@@ -135,6 +135,17 @@ fn rms_norm_in_both_forms() {
             let (matrix, weight) = (tensor(dtype, &[67, columns]), tensor(dtype, &[columns]));
             let rstd = tensor(Dtype::F32, &[67]);
             unsafe { rms_norm::ffi::plan(&matrix, &rstd, &matrix, &weight, 1e-5, 1.0, variant, NO_HINTS, &target()) }
+        });
+    }
+}
+
+#[test]
+fn layer_norm_in_all_forms() {
+    for columns in [40, 5, 1] {
+        for_each_dtype(|dtype| {
+            let (input, weight) = (tensor(dtype, &[3, 1100, columns]), tensor(dtype, &[1100]));
+            let numbers = tensor(Dtype::F32, &[3, columns]);
+            unsafe { layer_norm::ffi::plan(&input, &numbers, &numbers, &input, &weight, &weight, 1e-5, 1.0, NO_HINTS) }
         });
     }
 }

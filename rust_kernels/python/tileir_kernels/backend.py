@@ -29,6 +29,7 @@ def register(name: str = NAME) -> None:
         "geglu": lambda input, dim=-1, approximate="none": ops.geglu(input, dim, approximate),  # noqa: A006
         "dropout": dropout,
         "rms_norm": rms_norm,
+        "layer_norm": layer_norm,
         "apply_rope_base": apply_rope_base,
         "get_apply_rope_func": get_apply_rope_func,
         "splitk_reduce": splitk_reduce,
@@ -91,6 +92,20 @@ def rms_norm(
     if mode not in variants:
         raise NotImplementedError(f"mode: {mode} is not one of {', '.join(variants)}")
     return ops.rms_norm(x, weight.contiguous(), eps, offset, variant=variants[mode])
+
+
+def layer_norm(
+    x: torch.Tensor,
+    start_dim: int,
+    end_dim: int,
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    eps: float,
+    weight_shift: float = 0.0,
+    **_: Any,
+) -> torch.Tensor:
+    weight, bias = weight.contiguous(), bias.contiguous()
+    return ops.layer_norm(x.contiguous(), weight, bias, eps, weight_shift, start=start_dim, end=end_dim)
 
 
 def apply_rope_base(

@@ -81,6 +81,11 @@ int32_t tileir_dropout(const TensorDesc *out, const TensorDesc *input, double pr
 int32_t tileir_rms_norm(const TensorDesc *out, const TensorDesc *rstd, const TensorDesc *input,
                         const TensorDesc *weight, double eps, double shift, int32_t variant, const LaunchHints *hints,
                         int32_t device, void *stream);
+/* out = (input - mean) / deviation * (shift + weight) + bias over the second of three dimensions; rstd = 1 / deviation. mean
+   and rstd are f32, of the first and the third dimension. */
+int32_t tileir_layer_norm(const TensorDesc *out, const TensorDesc *mean, const TensorDesc *rstd,
+                          const TensorDesc *input, const TensorDesc *weight, const TensorDesc *bias, double eps,
+                          double shift, const LaunchHints *hints, int32_t device, void *stream);
 /* Rotates query and key, of (batch, heads, positions, size), in place. cos, sin: of (1 or batch, positions, at least half
    of what is rotated). rotated: how many elements of the last dimension, 0 all; half of it is a power of two. */
 int32_t tileir_rope(const TensorDesc *query, const TensorDesc *key, const TensorDesc *cos, const TensorDesc *sin,

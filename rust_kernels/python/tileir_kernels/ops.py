@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -153,6 +154,50 @@ def rms_norm(
     code = _choice("variant", variant, NORM_VARIANTS)
     tensors = (("out", _rows("out", result)), ("rstd", rstd), ("input", rows), ("weight", weight))
     _call("tileir_rms_norm", tensors, float(eps), float(shift), code, hints=hints)
+    return result
+
+
+def layer_norm(
+    input: torch.Tensor,  # noqa: A002
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    eps: float = 1e-5,
+    shift: float = 0.0,
+    out: torch.Tensor | None = None,
+    mean: torch.Tensor | None = None,
+    rstd: torch.Tensor | None = None,
+    *,
+    start: int = -1,
+    end: int | None = None,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """(input - mean) / deviation * (shift + weight) + bias over the dimensions from `start` to before `end`.
+
+    `end` None: to the last. `mean`, `rstd`: where these and the deviation's inverse are written, f32.
+    """
+    check_tensor("input", input)
+    check_tensor("weight", weight)
+    check_tensor("bias", bias)
+    rank = input.dim()
+    first, last = (start + rank if start < 0 else start), (rank if end is None else end)
+    last = last + rank if last < 0 else last
+    if not 0 <= first < last <= rank:
+        raise ValueError(f"start: no dimensions of input lie in {start} to {end}; it has {rank}")
+    extents = [math.prod(part) for part in (input.shape[:first], input.shape[first:last], input.shape[last:])]
+    rows, _, columns = extents
+    result = _result(input, input.shape, out)
+    made = [
+        torch.empty((rows, columns), dtype=torch.float32, device=input.device) if given is None else given
+        for given in (mean, rstd)
+    ]
+    tensors = (
+        ("out", _shaped("out", result, extents)),
+        *zip(("mean", "rstd"), made, strict=True),
+        ("input", _shaped("input", input, extents)),
+        ("weight", _shaped("weight", weight, [-1])),
+        ("bias", _shaped("bias", bias, [-1])),
+    )
+    _call("tileir_layer_norm", tensors, float(eps), float(shift), hints=hints)
     return result
 
 
@@ -312,6 +357,16 @@ def _rows(name: str, tensor: torch.Tensor) -> torch.Tensor:
     except RuntimeError:
         raise ValueError(
             f"{name}: its rows are not evenly spaced, its strides are {tensor.stride()}"
+        ) from None
+
+
+def _shaped(name: str, tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
+    """The same memory in another shape."""
+    try:
+        return tensor.view(shape)
+    except RuntimeError:
+        raise ValueError(
+            f"{name}: its elements must be adjacent, its strides are {tensor.stride()}"
         ) from None
 
 

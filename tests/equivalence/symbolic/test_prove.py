@@ -575,3 +575,41 @@ continue %{carried} : {N}
 %st = store_ptr_tko weak %p, %one token=%t : {P}, tile<f32> -> token""")
 
     assert not compared(kernel("next"), kernel("acc")).ok
+
+
+@pytest.mark.parametrize("divisor", ["-8", "m"])
+def test_nothing_follows_from_what_never_holds(divisor: str) -> None:
+    """A divisor that is negative is not taken to be positive, and a proof does not rest on facts that
+    exclude one another."""
+    known = (
+        f"%d = constant <i32: {divisor}> : {N}\n"
+        if divisor == "-8"
+        else f"%d = assume bounded<?, -1>, %m : {N}\n"
+    )
+    quotient, remainder, total = (
+        store_at(f"{known}%s = {op} %n, %d{sign} : {N}")
+        for op, sign in (("divi", " signed"), ("remi", " signed"), ("addi", ""))
+    )
+    for other in (remainder, total):
+        report = compared(quotient, other)
+        assert not report.ok
+        assert proven(report) == []
+        assert not any("> 0" in line for line in report.obligations)
+
+
+def test_promises_of_the_host_that_exclude_one_another() -> None:
+    """That `n - m + c` fits i32 says that n <= m, that `m - n + 1 + c` does says that m < n."""
+    both = f"""
+%c = constant <i32: 2147483647> : {N}
+%u = subi %n, %m : {N}
+%p1 = addi %u, %c : {N}
+%v = subi %m, %n : {N}
+%v1 = addi %v, %i1 : {N}
+%p2 = addi %v1, %c : {N}
+%q1 = divi %p1, %i127 signed : {N}
+"""
+    reference = store_at(f"{both}%q2 = divi %p2, %i127 signed : {N}\n%s = addi %q1, %q2 : {N}")
+    generated = store_at(f"{both}%q2 = remi %p2, %i128 signed : {N}\n%s = addi %q1, %q2 : {N}")
+    report = compared(reference, generated)
+    assert proven(report) == []
+    assert not report.ok

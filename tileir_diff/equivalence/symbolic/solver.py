@@ -191,8 +191,11 @@ class Solver:
         formulas = [z3.Not(translator.predicate(goal)), *map(translator.predicate, given)]
         tracked, _ = self._tracked(translator, goal, given, granted)
         facts = [translator.predicate(known.term) for known in tracked]
-        solver, labels = self._solver([*formulas, *translator.definitions], tracked, facts, seconds)
+        formulas += translator.definitions
+        solver, labels = self._solver(formulas, tracked, facts, seconds)
         if solver is None or solver.check() != z3.unsat:
+            return None
+        if granted and self._exclude_all(formulas[1:], tracked, facts, seconds):
             return None
         return _proven(solver, labels)
 
@@ -203,10 +206,13 @@ class Solver:
         tracked, owed = self._tracked(translator, goal, given, granted)
         facts = [translator.predicate(known.term) for known in tracked]
         defined = [translator.predicate(known.term) for known in owed]
-        solver, labels = self._solver([*formulas, *translator.bounds], tracked, facts, seconds)
+        formulas += translator.bounds
+        solver, labels = self._solver(formulas, tracked, facts, seconds)
         if solver is None:
             return unknown("the time for all questions is used up")
         result = solver.check()
+        if result == z3.unsat and granted and self._exclude_all(formulas[1:], tracked, facts, seconds):
+            return unknown("what the host would have to guarantee never holds")
         if result == z3.unsat:
             return _proven(solver, labels)
         if result == z3.sat and defined:
@@ -240,6 +246,13 @@ class Solver:
         if granted:
             tracked += self._granted((goal, *given))
         return [known for known in tracked if not known.owed], [known for known in tracked if known.owed]
+
+    def _exclude_all(
+        self, formulas: Sequence[Any], tracked: Sequence[Known], facts: Sequence[Any], seconds: float
+    ) -> bool:
+        """Whether no input fulfils the conditions and facts of a question, so that all follows from them."""
+        solver, _ = self._solver(formulas, tracked, facts, seconds)
+        return solver is not None and solver.check() == z3.unsat
 
     def _solver(
         self, formulas: Sequence[Any], tracked: Sequence[Known], facts: Sequence[Any], seconds: float
@@ -351,7 +364,7 @@ class Solver:
                 term, words = terms.le0(terms.sub(terms.one, inner)), "> 0, a divisor"
             else:
                 continue
-            if term != terms.true and self._is_index(inner):
+            if term not in (terms.true, terms.false) and self._is_index(inner):
                 found[Known(term, Fact(f"{self.show(inner)} {words}", "host"))] = None
         return list(found)
 

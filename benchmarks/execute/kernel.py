@@ -598,6 +598,14 @@ def _dim_map(view: View) -> tuple[int, ...]:
     return tuple(range(rank)) if isinstance(view.type, GatherScatterView) else view.type.dim_map
 
 
+def _steps(view: View) -> tuple[int, ...]:
+    """Elements from one index to the next: those of a gather view count elements."""
+    kind = view.type
+    if isinstance(kind, GatherScatterView):
+        return (1,) * len(kind.tile)
+    return kind.traversal_strides if isinstance(kind, StridedView) else kind.tile
+
+
 def _lanes(op: TileOp, env: Environment) -> tuple[View, Array, Array]:
     """The view, byte addresses and which lanes are inside."""
     view = env[op.group("view")[0]]
@@ -613,8 +621,7 @@ def _lanes(op: TileOp, env: Environment) -> tuple[View, Array, Array]:
         if at.ndim:
             rows = at
         else:
-            step = view.type.traversal_strides[axis] if isinstance(view.type, StridedView) else length
-            rows = int(at) * step + np.arange(length, dtype=np.int64)
+            rows = int(at) * _steps(view)[axis] + np.arange(length, dtype=np.int64)
         shape = [1] * len(tile)
         shape[axis] = length
         rows = rows.reshape(shape)
@@ -661,7 +668,7 @@ def _view_shape(op: TileOp, env: Environment, where: Place) -> None:
     if isinstance(view, Tensor):
         extents = view.shape
     else:
-        steps = view.type.traversal_strides if isinstance(view.type, StridedView) else view.type.tile
+        steps = _steps(view)
         dims = _dim_map(view)
         extents = [-(-view.tensor.shape[dims[axis]] // step) for axis, step in enumerate(steps)]
     for result, value in zip(op.results, extents, strict=True):

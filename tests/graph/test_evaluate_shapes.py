@@ -335,13 +335,14 @@ def test_a_gather_view_with_consecutive_rows_is_a_partition() -> None:
         "%wide = constant <i32: 32> : tile<i32>\n%x0 = muli %x, %wide : tile<i32>\n"
         "%x1 = reshape %x0 : tile<i32> -> tile<1xi32>\n%xs = broadcast %x1 : tile<1xi32> -> tile<32xi32>\n"
         "%l = iota : tile<32xi32>\n%rows = addi %xs, %l : tile<32xi32>\n"
+        "%y0 = muli %y, %wide : tile<i32>\n"
     )
     store = view_type(padding="")
 
-    def gathered(rows: str) -> str:
+    def gathered(rows: str, columns: str = "y0") -> str:
         return kernel(
             f"{lines}%av = make_gather_scatter_view %at : {gather}\n"
-            f"%v, %lt = load_view_tko weak %av[%{rows}, %y] token = %t : {gather}, tile<32xi32>, "
+            f"%v, %lt = load_view_tko weak %av[%{rows}, %{columns}] token = %t : {gather}, tile<32xi32>, "
             "tile<i32> -> "
             "tile<32x32xf32>, token\n%u = negf %v : tile<32x32xf32>\n"
             f"%bv = make_partition_view %bt : {store}\n%st = store_view_tko weak %u, %bv[%x, %y] "
@@ -353,6 +354,72 @@ def test_a_gather_view_with_consecutive_rows_is_a_partition() -> None:
 
     assert_equal(access(), gathered("rows"))
     assert_found(access(), gathered("l"), "addressing", "mask", "grid")
+    assert_found(access(), gathered("rows", "y"), "addressing", "mask", "grid")  # it counts elements
+
+
+GATHERED = "gather_scatter_view<tile=(8x{0}), tensor_view<1024x16xf32, strides=[16,1]>, sparse_dim=0>"
+LISTED = """%iota = iota : tile<8xi32>
+%three = constant <i32: 3> : tile<8xi32>
+%rows = muli %iota, %three : tile<8xi32>
+"""
+
+
+def by_view(column: int, width: int, promise: str = " inbounds = [true, true]") -> str:
+    view, tile = GATHERED.format(width), f"tile<8x{width}xf32>"
+    return kernel(
+        f"{LISTED}%tv = make_tensor_view %a, shape = [1024, 16], strides = [16, 1] : "
+        f"tensor_view<1024x16xf32, strides=[16,1]>\n%gv = make_gather_scatter_view %tv : {view}\n"
+        f"%c = constant <i32: {column}> : tile<i32>\n"
+        f"%v, %vt = load_view_tko weak %gv[%rows, %c] token = %t{promise} : {view}, tile<8xi32>, "
+        f"tile<i32> -> {tile}, token\n{stored_at_once(width)}"
+    )
+
+
+def by_pointers(column: int, width: int) -> str:
+    tile, row = f"tile<8x{width}x{{}}>", f"tile<{width}xi32>"
+    index, pointer = tile.format("i32"), tile.format("ptr<f32>")
+    return kernel(
+        f"{LISTED}%width = constant <i32: 16> : tile<8xi32>\n%ro = muli %rows, %width : tile<8xi32>\n"
+        "%r1 = reshape %ro : tile<8xi32> -> tile<8x1xi32>\n"
+        f"%r2 = broadcast %r1 : tile<8x1xi32> -> {index}\n"
+        f"%k = iota : {row}\n%c = constant <i32: {column}> : {row}\n"
+        f"%kc = addi %k, %c : {row}\n%k1 = reshape %kc : {row} -> tile<1x{width}xi32>\n"
+        f"%k2 = broadcast %k1 : tile<1x{width}xi32> -> {index}\n"
+        f"%at = addi %r2, %k2 : {index}\n"
+        "%x1 = reshape %a : tile<ptr<f32>> -> tile<1x1xptr<f32>>\n"
+        f"%x2 = broadcast %x1 : tile<1x1xptr<f32>> -> {pointer}\n"
+        f"%p = offset %x2, %at : {pointer}, {index} -> {pointer}\n"
+        f"%v, %vt = load_ptr_tko weak %p token=%t : {pointer} -> {tile.format('f32')}, token\n"
+        f"{stored_at_once(width)}"
+    )
+
+
+def stored_at_once(width: int) -> str:
+    view = f"partition_view<tile=(8x{width}), tensor_view<8x{width}xf32, strides=[{width},1]>>"
+    return (
+        f"%ot = make_tensor_view %b, shape = [8, {width}], strides = [{width}, 1] : "
+        f"tensor_view<8x{width}xf32, strides=[{width},1]>\n%ov = make_partition_view %ot : {view}\n"
+        f"%e = store_view_tko weak %v, %ov[%i0, %i0] token = %t : tile<8x{width}xf32>, {view}, "
+        "tile<i32> -> token"
+    )
+
+
+@pytest.mark.parametrize(("column", "width"), [(2, 4), (8, 8), (5, 1)])
+def test_the_columns_of_a_gather_view_are_counted_by_elements(column: int, width: int) -> None:
+    sides = by_pointers(column, width), by_view(column, width)
+    for reference, generated in (sides, sides[::-1]):
+        assert [each.rule for each in found(reference, generated)] == ["memory-family/changed"]
+    assert_found(by_view(column, width), by_view(column * width + 1, width), "constant", "addressing")
+
+
+@pytest.mark.parametrize("column", [-1, 13, 16])
+def test_a_gather_view_checks_its_columns(column: int) -> None:
+    """Also where the tile has one column, and below the first."""
+    for width in (1, 4):
+        promised, checked = by_view(column, width), by_view(column, width, "")
+        if column + width > 16 or column < 0:
+            assert found(checked, promised)
+        assert_equal(checked, checked)
 
 
 def test_the_number_of_tiles_is_a_ceiling_division() -> None:

@@ -118,6 +118,11 @@ class PartitionView(TileIRType):
     tensor_view: TensorView
     dim_map: tuple[int, ...]
 
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """By dimension, how many elements lie between one index and the next."""
+        return self.tile
+
     def __str__(self) -> str:
         head = f"partition_view<{_tile(self.tile)}{_padding(self.padding)}"
         return f"{head}, {self.tensor_view}{_dim_map(self.dim_map)}>"
@@ -134,6 +139,11 @@ class StridedView(TileIRType):
     tensor_view: TensorView
     dim_map: tuple[int, ...]
 
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """By dimension, how many elements lie between one index and the next."""
+        return self.traversal_strides
+
     def __str__(self) -> str:
         strides = f", traversal_strides=[{','.join(map(str, self.traversal_strides))}]"
         tail = f"{_padding(self.padding)}, {self.tensor_view}{_dim_map(self.dim_map)}"
@@ -142,13 +152,18 @@ class StridedView(TileIRType):
 
 @dataclass(frozen=True)
 class GatherScatterView(TileIRType):
-    """Tiles whose position along `sparse_dim` is given by a list of rows."""
+    """Tiles by a list of rows along `sparse_dim`, and by their first element along the other dimensions."""
 
     name = "cuda_tile.gather_scatter_view"
     tile: tuple[int, ...]
     padding: str | None
     tensor_view: TensorView
     sparse_dim: int
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """By dimension, how many elements lie between one index and the next."""
+        return (1,) * len(self.tile)
 
     def __str__(self) -> str:
         head = f"gather_scatter_view<{_tile(self.tile)}{_padding(self.padding)}"

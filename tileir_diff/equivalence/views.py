@@ -56,11 +56,6 @@ def dim_map(kind: View) -> tuple[int, ...]:
     return tuple(range(len(kind.tile))) if isinstance(kind, GatherScatterView) else kind.dim_map
 
 
-def steps(kind: View) -> tuple[int, ...]:
-    """By tile dimension how far apart tiles are."""
-    return kind.traversal_strides if isinstance(kind, StridedView) else kind.tile
-
-
 def get_tensor_shape(m: Machine, op: TileOp) -> None:
     view: TensorValue = m.get(op.operands[0])
     for index, extent in enumerate(view.shape):
@@ -70,7 +65,7 @@ def get_tensor_shape(m: Machine, op: TileOp) -> None:
 def get_index_space_shape(m: Machine, op: TileOp) -> None:
     view: TensorValue = m.get(op.operands[0])
     kind = view_type(op.operands[0])
-    for index, (step, dim) in enumerate(zip(steps(kind), dim_map(kind), strict=True)):
+    for index, (step, dim) in enumerate(zip(kind.steps, dim_map(kind), strict=True)):
         m.set(op, wrapped(_tiles(view.shape[dim], step), element(op.results[index])), index)
 
 
@@ -124,14 +119,14 @@ def _coordinates(m: Machine, op: TileOp, kind: View, view: TensorValue, axis: in
             return index.reshape(index.shape[0], *[-1 if at == axis else 1 for at in range(rank)])
         return index.reshape(-1, *([1] * rank)) + lanes
     extent = view.shape[dim_map(kind)[axis]]
-    count = _tiles(extent, steps(kind)[axis])
+    count = _tiles(extent, kind.steps[axis])
     outside = (index < 0) | (index >= count)
     if bool(outside.any()):
         message = f"tile index {{}} in dimension {axis} is outside the view's index space of {{}}"
         at = torch.nonzero(outside.expand(len(m.frame)))[0]
         shown = (int(each[at % each.shape[0]]) for each in (index, count))
         m.report("bounds/index-space", op, outside, {"index": index, "tiles": count}, message.format(*shown))
-    return (index * steps(kind)[axis]).reshape(-1, *([1] * rank)) + lanes
+    return (index * kind.steps[axis]).reshape(-1, *([1] * rank)) + lanes
 
 
 def _full(m: Machine, tensor: Tensor, tile: tuple[int, ...]) -> Tensor:

@@ -59,7 +59,7 @@ def get_index_space_shape(ev: Evaluator, op: TileOp) -> None:
     kind: Any = view.type
     for dim in range(len(op.results)):
         size = view.shape[tensor_dim(kind, dim)]
-        ev.set(op, _as_result(ev, op, dim, ev.terms.ceildiv(size, ev.terms.const(_step(kind, dim)))), dim)
+        ev.set(op, _as_result(ev, op, dim, ev.terms.ceildiv(size, ev.terms.const(kind.steps[dim]))), dim)
 
 
 def get_tensor_shape(ev: Evaluator, op: TileOp) -> None:
@@ -75,13 +75,6 @@ def _as_result(ev: Evaluator, op: TileOp, dim: int, size: Term) -> Term:
 
 def _is_sparse(kind: TileView, dim: int) -> bool:
     return isinstance(kind, GatherScatterView) and dim == kind.sparse_dim
-
-
-def _step(kind: TileView, dim: int) -> int:
-    """How many elements lie between one index along a dimension and the next."""
-    if _is_sparse(kind, dim):
-        return 1
-    return kind.traversal_strides[dim] if isinstance(kind, StridedView) else kind.tile[dim]
 
 
 def access(ev: Evaluator, op: TileOp) -> Access:
@@ -118,11 +111,11 @@ def _bounds(
     inside: list[Term] = []
     trusted: list[Term] = []
     for dim, (coordinate, extent) in enumerate(zip(coordinates, kind.tile, strict=True)):
-        sparse = _is_sparse(kind, dim)
-        if extent == 1 and not sparse and not isinstance(kind, StridedView):
+        by_element = isinstance(kind, GatherScatterView)
+        if extent == 1 and not by_element and not isinstance(kind, StridedView):
             continue  # an index outside the index space is undefined behaviour, so the one element is inside
         checks = [terms.compare("less_than", coordinate, view.shape[tensor_dim(kind, dim)])]
-        if sparse and not terms.nonneg(coordinate):
+        if by_element and not terms.nonneg(coordinate):
             checks.append(terms.compare("greater_than_or_equal", coordinate, terms.zero))
         promised = dim < len(inbounds) and inbounds[dim]
         for check in checks:
@@ -154,7 +147,7 @@ def _coordinate(ev: Evaluator, kind: TileView, dim: int, index: Term) -> Term:
     lane = terms.lane(dim, extent)
     if _is_sparse(kind, dim):
         return relane(terms, index, (extent,), [lane])
-    return terms.add(terms.scale(index, _step(kind, dim)), lane)
+    return terms.add(terms.scale(index, kind.steps[dim]), lane)
 
 
 HANDLERS: dict[str, Handler] = {

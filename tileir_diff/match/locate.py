@@ -47,7 +47,7 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
             found.append(synchronises)
             continue
         rule = rule_of(item, differences)
-        expected, actual = _words(blame, item)
+        expected, actual = _words(blame, item, rule)
         impact = worst  # the values know better what it does
         if worst == "none" and not _is_told(item, differences):
             impact = None  # that was said of another op
@@ -267,8 +267,15 @@ def _acts(op: Any) -> bool:
     return op.short in MEMORY or op.short in ("print_tko", "assert", "for", "loop", "if", "break", "continue")
 
 
-def _words(blame: Blame, item: Local) -> tuple[str, str]:
+def _words(blame: Blame, item: Local, rule: str) -> tuple[str, str]:
     ref, gen = item.reference, item.generated
+    if item.what in ("inserted", "removed") and rule.startswith("addressing/") and ref and gen:
+        # one is the op that one side has more, the other what uses the value without it
+        a, b = (
+            operand_groups(op)[item.operand][1] if here else op.results[0]
+            for op, here in ((ref, item.what == "inserted"), (gen, item.what == "removed"))
+        )
+        return _operand(blame, 0, a), _operand(blame, 1, b)
     if item.what == "attribute" and ref is not None and gen is not None:
         return attribute_words(ref, item.name), attribute_words(gen, item.name)
     if item.what == "type" and ref is not None and gen is not None:

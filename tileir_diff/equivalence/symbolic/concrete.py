@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tileir_diff.dialect.ir import TileOp
-from tileir_diff.dialect.types import GatherScatterView, StridedView
+from tileir_diff.dialect.types import GatherScatterView
 from tileir_diff.graph.values import element_bits, operand, shape_of, tensor_dim
 
 if TYPE_CHECKING:
@@ -82,13 +82,13 @@ class Concrete:
         inbounds = op.get("inbounds") or ()
         inside = True
         for dim, (index, lane) in enumerate(zip(op.group("index"), lanes, strict=True)):
-            sparse = isinstance(kind, GatherScatterView) and dim == kind.sparse_dim
-            if sparse:
+            by_element = isinstance(kind, GatherScatterView)
+            if by_element and dim == kind.sparse_dim:
                 coordinate = self.value(index, (lane,))
             else:
-                coordinate = self.value(index, ()) * _step(kind, dim) + lane
+                coordinate = self.value(index, ()) * kind.steps[dim] + lane
             along = tensor_dim(kind, dim)
-            if not sparse and not 0 <= coordinate - lane < shape[along]:
+            if not by_element and not 0 <= coordinate - lane < shape[along]:
                 raise UndefinedError(f"the tile of line {op.span.line} begins outside of its view")
             if not (dim < len(inbounds) and inbounds[dim]):
                 inside = inside and 0 <= coordinate < shape[along]
@@ -422,16 +422,8 @@ def _view_size(c: Concrete, op: TileOp, value: SSAValue, lanes: Lanes) -> int:
         size = c.sizes(made)[0][dim]
     else:
         kind: Any = made.results[0].type
-        sparse = isinstance(kind, GatherScatterView) and dim == kind.sparse_dim
-        step = 1 if sparse else _step(kind, dim)
-        size = -(-c.sizes(c.maker(made.operands[0]))[0][tensor_dim(kind, dim)] // step)
+        size = -(-c.sizes(c.maker(made.operands[0]))[0][tensor_dim(kind, dim)] // kind.steps[dim])
     return _signed(size, element_bits(value))
-
-
-def _step(kind: Any, dim: int) -> int:
-    """How many elements lie between one index along a dimension and the next."""
-    step: int = kind.traversal_strides[dim] if isinstance(kind, StridedView) else kind.tile[dim]
-    return step
 
 
 def _position(op: TileOp, value: SSAValue) -> int:

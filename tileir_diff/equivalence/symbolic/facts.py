@@ -82,10 +82,9 @@ def _inside_of_views(kernel: Kernel) -> Iterator[Known]:
         reached = terms.conjunction(
             (effect.guard, *(terms.le0(terms.sub(terms.one, trip)) for trip in running))
         )
-        kind: Any = operand(effect.op, "view").type
-        for dim, (coordinate, size) in enumerate(zip(effect.coordinates, effect.extents, strict=True)):
-            if isinstance(kind, GatherScatterView) and dim == kind.sparse_dim:
-                continue
+        if isinstance(operand(effect.op, "view").type, GatherScatterView):
+            continue  # one of elements may begin outside
+        for coordinate, size in zip(effect.coordinates, effect.extents, strict=True):
             lanes = {s: terms.zero for s in terms.symbols[coordinate] if terms.kind[s] == "lane"}
             first = terms.subst(coordinate, lanes)
             inside = terms.conjunction(

@@ -428,9 +428,9 @@ def _splitk_start(given: dict[str, torch.Tensor]) -> None:
     lse.copy_(4 * torch.arange(lse.numel(), device=lse.device).sin().view_as(lse))
 
 
-def _splitk_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
-    weight = torch.softmax(given["lse"].double() * math.log(2), dim=-1)
-    return (weight.unsqueeze(-2) @ given["parts"].double()).squeeze(-2)
+def _splitk_mean(lse: torch.Tensor, parts: torch.Tensor) -> torch.Tensor:
+    weight = torch.softmax(lse.double() * math.log(2), dim=-1)
+    return (weight.unsqueeze(-2) @ parts.double()).squeeze(-2)
 
 
 def _splitk_reference(case: Case, multiprocessors: int) -> Reference:
@@ -619,8 +619,9 @@ OPERATORS = {
     "splitk_reduce": Operator(
         lambda case: {"parts": (*case.shape[:2], case.inner, case.shape[2])},
         lambda case, given: tileir_kernels.splitk_reduce(given["parts"], given["lse"], given["out"]),
-        _splitk_expected,
+        lambda case, given: _splitk_mean(given["lse"], given["parts"]),
         _splitk_reference,
+        lambda case, given: _splitk_mean(given["lse"], given["parts"].abs()),
         beside=lambda case: {"lse": (*case.shape[:2], case.inner)},
         start=_splitk_start,
     ),

@@ -69,7 +69,7 @@ def small_cases() -> list[Case]:
     tall = (("views", (2, 1030, 16)), ("columns", (2, 2100, 6)), ("rows", (2, 17_000, 1)))
     found += [Case("layer_norm", form, "f32", shape) for form, shape in tall]
     found.append(Case("transpose", "", "f16", (70, 130)))
-    # Parts that a matrix product sums up, of more columns than a tile; rows of tiles that are no whole groups.
+    # Parts that a matrix product sums up, of more columns than a tile; rows of tiles that are no whole group.
     found.append(Case("splitk_reduce", "", "f16", (2, 2, 150), inner=24))
     found += [Case("matmul", form, "f16", (1400, 140), inner=70) for form in ("plain", "persistent-nn")]
     found.append(Case("bmm", "persistent-nn", "f16", (2, 1400, 140), inner=70))

@@ -46,7 +46,6 @@ pub mod splitk_reduce {
             )
         };
         let part: Tile<E, { [SPLITS, TILE] }> = part.reshape(shape![SPLITS, TILE]);
-        let part: Tile<f32, { [SPLITS, TILE] }> = convert_tile(part);
 
         let split: Tile<i32, { [SPLITS] }> = iota(shape![SPLITS]);
         let split: Tile<i64, { [SPLITS] }> = exti(split);
@@ -68,19 +67,21 @@ pub mod splitk_reduce {
         let largest: Tile<f32, { [SPLITS] }> = largest.broadcast(shape![SPLITS]);
         let weight: Tile<f32, { [SPLITS] }> = exp2(logarithm - largest, ftz::Disabled);
         let total: Tile<f32, { [] }> = reduce_sum(weight, 0i32);
-        let total: Tile<f32, { [1] }> = total.reshape(shape![1]);
-        let total: Tile<f32, { [TILE] }> = total.broadcast(shape![TILE]);
         let sum: Tile<f32, { [TILE] }> = if DOT {
             let weight: Tile<f32, { [1, SPLITS] }> = weight.reshape(shape![1, SPLITS]);
+            let part: Tile<f32, { [SPLITS, TILE] }> = convert_tile(part);
             let sum: Tile<f32, { [1, TILE] }> = constant(0.0f32, shape![1, TILE]);
             let sum: Tile<f32, { [1, TILE] }> = mma(weight, part, sum);
             sum.reshape(shape![TILE])
         } else {
             let weight: Tile<f32, { [SPLITS, 1] }> = weight.reshape(shape![SPLITS, 1]);
+            let part: Tile<f32, { [SPLITS, TILE] }> = convert_tile(part);
             let weight: Tile<f32, { [SPLITS, TILE] }> = weight.broadcast(shape![SPLITS, TILE]);
             let sum: Tile<f32, { [TILE] }> = reduce_sum(part * weight, 0i32);
             sum
         };
+        let total: Tile<f32, { [1] }> = total.reshape(shape![1]);
+        let total: Tile<f32, { [TILE] }> = total.broadcast(shape![TILE]);
         let result: Tile<E, { [TILE] }> = convert_tile(sum / total);
         let stored: Token = unsafe {
             store_view_raw(

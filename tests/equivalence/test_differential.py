@@ -347,6 +347,46 @@ def test_a_launch_that_only_the_reference_excludes_is_none() -> None:
     assert outcome(report) in ("settled", "equal")
 
 
+CHOICE = """entry @k(%x: tile<ptr<f32>>, %n: tile<i32>, %a: tile<f32>, %mode: tile<i32>, %flag: tile<i1>) {
+  %bx, %by, %bz = get_tile_block_id : tile<i32>
+  %size = constant <i32: 8> : tile<i32>
+  %three = constant <i32: 3> : tile<i32>
+  %start = muli %bx, STEP : tile<i32>
+  %first = reshape %start : tile<i32> -> tile<1xi32>
+  %starts = broadcast %first : tile<1xi32> -> tile<8xi32>
+  %i = iota : tile<8xi32>
+  %at = addi %starts, %i : tile<8xi32>
+  %r = reshape %x : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %b = broadcast %r : tile<1xptr<f32>> -> tile<8xptr<f32>>
+  %o = offset %b, %at : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
+  %s = reshape %n : tile<i32> -> tile<1xi32>
+  %e = broadcast %s : tile<1xi32> -> tile<8xi32>
+  %k = cmpi less_than %at, %e, signed : tile<8xi32> -> tile<8xi1>
+  %is = cmpi equal %mode, %three, signed : tile<i32> -> tile<i1>
+  %half = ftof %a : tile<f32> -> tile<f16>
+  %coarse = ftof %half : tile<f16> -> tile<f32>
+  %double = addf %a, %a : tile<f32>
+  %one = select %is, MODE, %double : tile<i1>, tile<f32>
+  %two = select %flag, %one, FLAG : tile<i1>, tile<f32>
+  %v = reshape %two : tile<f32> -> tile<1xf32>
+  %c = broadcast %v : tile<1xf32> -> tile<8xf32>
+  %t = store_ptr_tko weak %o, %c, %k : tile<8xptr<f32>>, tile<8xf32>, tile<8xi1> -> token
+  return
+}"""
+"""Numbers of which each value has a case of its own."""
+
+
+@pytest.mark.parametrize(("word", "value"), [("STEP", "%three"), ("MODE", "%double"), ("FLAG", "%coarse")])
+def test_made_up_launches_have_several_blocks_and_other_numbers(word: str, value: str) -> None:
+    text = CHOICE.replace(word, value)
+    one, other = (
+        parse_text(each.replace("STEP", "%size").replace("MODE", "%a").replace("FLAG", "%a"), "k")
+        for each in (CHOICE, text)
+    )
+    assert outcome(diff(one, other, execute=Execution(runs=6))) == "different"
+    assert outcome(diff(one, one, execute=Execution(runs=6))) == "settled"
+
+
 def test_the_number_of_blocks_is_given_to_the_side_that_has_it_as_a_parameter() -> None:
     stride = """entry @k(%x: tile<ptr<f32>>, %n: tile<i32>{parameter}) {{
   %b, %b1, %b2 = get_tile_block_id : tile<i32>{blocks}

@@ -24,6 +24,7 @@ from tileir_diff.equivalence.differential.launches import (
 )
 from tileir_diff.equivalence.differential.plan import Array, Plan, Pointer
 from tileir_diff.equivalence.differential.values import fill
+from tileir_diff.equivalence.dtypes import literal
 from tileir_diff.equivalence.machine import TimeUp
 from tileir_diff.graph.terms import Terms
 from tileir_diff.match import arguments
@@ -45,6 +46,12 @@ MOST_ELEMENTS: Final = 1 << 17
 MOST_BLOCKS: Final = 64
 USUAL: Final = 37
 """A size where the kernel has no tiles to go by."""
+FREE: Final = (-1, 0)
+"""In place of a pointer and a dimension: integers that are no sizes of an array."""
+NUMBERS: Final = (0.3, 1.7)
+"""Floating-point numbers; f16 and bf16 have neither."""
+PASSING: Final = frozenset({"assume", "broadcast", "exti", "ftof", "reshape", "trunci"})
+"""Ops behind which a number is looked for where it is compared."""
 PATIENCE: Final = 3
 """Larger grids that are tried although they write no more."""
 RUNS_SHARE: Final = 0.5
@@ -122,7 +129,7 @@ def _found(maker: _Maker, enough: int) -> list[Plan]:
         if len(plans) == enough:
             break
         try:
-            plan = maker.plan(sizes)
+            plan = maker.plan(sizes, len(plans))
         except CannotMakeError as error:
             why = str(error)
             continue
@@ -153,7 +160,9 @@ class _Maker:
         }
         self.tiles = tile_extents(pair.sides[0].entry)
         self.needs = self._needs()
-        self.made: dict[Plan, dict[tuple[int, int], int]] = {}
+        self.free = [at for at in range(len(self.parameters)) if at not in (*self.roles, *self.pointers)]
+        self.others = [(at, number) for at in self.free for number in self._others(at)]
+        self.made: dict[Plan, tuple[dict[tuple[int, int], int], int]] = {}
 
     def _needs(self) -> list[Need]:
         needs = [Need(_all(_promises(each))) for each in self.parameters]
@@ -166,6 +175,19 @@ class _Maker:
             broken = [each for each in own if each in self.doubts.promises]
             needs[partner] = Need(kept, _all(broken) if broken else None)
         return needs
+
+    def _others(self, at: int) -> list[int | float]:
+        """What else than usual a number may be that is no size: what it is compared with."""
+        kind: Any = self.parameters[at].type
+        if kind.element.bits == 1:
+            return [0]
+        others = self.pair.sides[1].entry.regions[0].block.args
+        partners = [others[other] for other, own in self.binding.partner.items() if own == at]
+        values = (self.parameters[at], *partners)
+        named = sorted({each for value in values for each in _compared_with(value)})
+        if kind.element.is_float:
+            return [*named, *NUMBERS[1:]]
+        return [each for each in named if self.needs[at].fit(int(each)) == each]
 
     # ---- sizes
 
@@ -186,12 +208,13 @@ class _Maker:
         ]
         for size in self._constants():
             triples[2:2] = [(small, size, large), (small, small + 5, size)]
-        for lead, middle, last in triples:
+        free = (USUAL, 2 * large + large // 3, large, 1, *(last for _, _, last in triples))
+        for (lead, middle, last), number in zip(triples, free, strict=False):
             yield {
                 (base, dim): self._from_the_end(dim, rank, lead, middle, last)
                 for base, rank in self.ranks.items()
                 for dim in range(rank)
-            }
+            } | {FREE: number}
         flat = [base for base in bases if self.ranks[base] == 2]
         if len(flat) == 3:
             for m, n, k in triples:
@@ -219,16 +242,27 @@ class _Maker:
 
     def smaller(self, plan: Plan, most: int) -> Plan | None:
         """A launch with the sizes of one that was made, but none above `most`; None where nothing changes."""
-        sizes = self.made.get(plan, {})
+        sizes, choice = self.made.get(plan, ({}, 0))
         if max(sizes.values(), default=0) <= most:
             return None
         with contextlib.suppress(CannotMakeError):
-            return self.plan({key: min(size, most) for key, size in sizes.items()})
+            return self._plan({key: min(size, most) for key, size in sizes.items()}, choice)
         return None
 
-    def plan(self, sizes: dict[tuple[int, int], int]) -> Plan | None:
-        """The launch with about these sizes; None if the reference, or a promise, does not allow it."""
-        values = self._reference_values(sizes)
+    def plan(self, sizes: dict[tuple[int, int], int], choice: int) -> Plan | None:
+        """The launch with about these sizes; None if the reference, or a promise, does not allow it.
+
+        `choice`: 0 for usual numbers, a higher one for some others in their place, if that will do.
+        """
+        if choice and self.others:
+            with contextlib.suppress(CannotMakeError):
+                plan = self._plan(sizes, choice)
+                if plan is not None:
+                    return plan
+        return self._plan(sizes, 0)
+
+    def _plan(self, sizes: dict[tuple[int, int], int], choice: int) -> Plan | None:
+        values = self._reference_values(sizes, choice)
         slots: list[Slot] = []
         arrays: list[Array] = []
         missing: list[int] = []
@@ -262,10 +296,10 @@ class _Maker:
         shapes = sorted({values[at] for at, (_, word, _) in self.roles.items() if word == "shape"})
         words = f"sizes {', '.join(map(str, shapes))}" if shapes else "a launch made up"
         plan = plan._replace(what=words)
-        self.made[plan] = sizes
+        self.made[plan] = sizes, choice
         return plan
 
-    def _reference_values(self, sizes: dict[tuple[int, int], int]) -> list[int | float]:
+    def _reference_values(self, sizes: dict[tuple[int, int], int], choice: int) -> list[int | float]:
         values: list[int | float] = [0] * len(self.parameters)
         known: dict[int, int | float] = {}
         for at, bound in enumerate(self.binding.reference):
@@ -286,10 +320,10 @@ class _Maker:
             base, word, dim = self.roles[at]
             if word == "stride":
                 values[at] = known.get(at, self._stride(at, base, dim, values))
-        for at, parameter in enumerate(self.parameters):
-            if at in self.roles or pointee(parameter) is not None:
-                continue
-            values[at] = known.get(at, self._scalar(at, parameter, values))
+        others = dict(self.others[choice - 1 :: ENOUGH - 1] if choice else ())
+        for at in self.free:
+            usual = self._scalar(at, values, sizes.get(FREE, USUAL))
+            values[at] = known.get(at, others.get(at, usual))
         return values
 
     def _stride(self, at: int, base: int, dim: int, values: list[int | float]) -> int:
@@ -308,13 +342,14 @@ class _Maker:
         )
         return self.needs[at].fit(max(1, step * size if dim + 1 < self.ranks[base] else 1))
 
-    def _scalar(self, at: int, parameter: Any, values: list[int | float]) -> int | float:
-        if parameter.type.element.is_float:
-            return 0.375
-        if parameter.type.element.bits == 1:
+    def _scalar(self, at: int, values: list[int | float], usual: int) -> int | float:
+        kind: Any = self.parameters[at].type
+        if kind.element.is_float:
+            return NUMBERS[0]
+        if kind.element.bits == 1:
             return 1
         sizes = [int(values[other]) for other, (_, word, _) in self.roles.items() if word == "shape"]
-        return self.needs[at].fit(max(sizes, default=USUAL))
+        return self.needs[at].fit(max(sizes, default=usual))
 
     def _sized(self) -> Iterator[tuple[int, int, int]]:
         """Parameters that stand for the size of the grid: side, parameter, axis."""
@@ -422,11 +457,9 @@ class _Maker:
 
     def _counts(self, plan: Plan) -> list[int]:
         """How many blocks a dimension may take: tiles of each size, rows, and their products."""
-        sizes = {
-            int(slot)
-            for at, slot in enumerate(plan.reference)
-            if isinstance(slot, int) and at in self.roles and self.roles[at][1] == "shape"
-        }
+        shapes = [at for at, (_, word, _) in self.roles.items() if word == "shape"]
+        slots = [plan.reference[at] for at in shapes or self.free]
+        sizes = {int(slot) for slot in slots if isinstance(slot, int)}
         single = {-(-size // tile) for size in sizes for tile in (*self.tiles, 1)}
         products = {one * other for one, other in combinations(sorted(single), 2)}
         squares = {one * one for one in single}
@@ -445,6 +478,20 @@ class _Maker:
             int((before.view(torch.uint8) != after.view(torch.uint8)).sum())
             for before, after in zip(contents, ran.arrays, strict=True)
         )
+
+
+def _compared_with(value: Any) -> Iterator[int | float]:
+    """Constants that a number is compared with."""
+    for use in value.uses:
+        op: Any = use.operation
+        if op.short in PASSING:
+            yield from _compared_with(op.results[0])
+        elif op.short in ("cmpi", "cmpf"):
+            other = op.operands[1 - use.index].owner
+            if getattr(other, "short", "") == "constant":
+                numbers: Any = literal(other.get("value")).flatten()[:1]
+                if numbers.dtype != torch.uint8:
+                    yield from (each for each in numbers.tolist() if math.isfinite(each))
 
 
 def _is_counted_with(parameter: Any) -> bool:

@@ -687,7 +687,7 @@ def cases() -> list[Case]:
         *_with_inner(_all("splitk_reduce", ("",), ADJACENT, parts, ((64, 32, 128, 8), (64, 32, 128, 64)))),
         *_with_inner(_all("matmul", ("plain", "persistent-nn", "persistent-nt"), EACH_LAYOUT, one, large)),
         *_with_inner(_all("matmul", ("persistent-tn", "persistent-tt"), EACH_LAYOUT, one, ())),
-        *_with_inner(_all("bmm", ("plain", "persistent-nn", "persistent-nt"), ADJACENT, many, several)),
-        *_with_inner(_all("bmm", ("persistent-tn", "persistent-tt"), ADJACENT, many, ())),
+        *_with_inner(_all("bmm", ("plain", "persistent-nn"), ADJACENT, many, several)),
+        *_with_inner(_all("bmm", ("persistent-nt", "persistent-tn", "persistent-tt"), ADJACENT, many, ())),
         *_all("transpose", ("",), EACH_LAYOUT, ragged, ((4096, 4096), (8192, 2000))),
     ]

@@ -613,3 +613,23 @@ def test_promises_of_the_host_that_exclude_one_another() -> None:
     report = compared(reference, generated)
     assert proven(report) == []
     assert not report.ok
+
+
+def test_nobody_chooses_the_lanes() -> None:
+    """That a product of lanes and a constant fits is no matter of the host."""
+    product = """%l = iota : tile<65536xi32>
+%f = constant <i32: 65535> : tile<65536xi32>
+%g = muli %l, %f : tile<65536xi32>
+%o = constant <i32: 0> : tile<65536xi32>
+"""
+    stored = """
+%v = exti %c unsigned : tile<65536xi1> -> tile<65536xi32>
+%q1 = reshape %q : tile<ptr<i32>> -> tile<1xptr<i32>>
+%qs = broadcast %q1 : tile<1xptr<i32>> -> tile<65536xptr<i32>>
+%p = offset %qs, %l : tile<65536xptr<i32>>, tile<65536xi32> -> tile<65536xptr<i32>>
+%st = store_ptr_tko weak %p, %v token=%t : tile<65536xptr<i32>>, tile<65536xi32> -> token"""
+    negative = "%c = cmpi less_than %g, %o, signed : tile<65536xi32> -> tile<65536xi1>"
+    never = "%c = cmpi less_than %l, %o, signed : tile<65536xi32> -> tile<65536xi1>"
+    report = compared(entry(product + negative + stored), entry(product + never + stored))
+    assert not report.ok
+    assert proven(report) == []

@@ -231,8 +231,8 @@ class Solver:
             if solver.check() != z3.sat:
                 names = ", ".join(self.show(term) for term, _ in lone)
                 return unknown(f"it depends on what is passed as {names}, on one side only")
-        self._complete(solver, translator)
-        self.values = _small_values(solver, translator.symbols)
+        model = self._complete(solver, translator)
+        self.values = _small_values(solver, model, translator.symbols)
         return Answer(COUNTEREXAMPLE)
 
     def _tracked(
@@ -272,17 +272,22 @@ class Solver:
             solver.assert_and_track(formula, label)
         return solver, labels
 
-    def _complete(self, solver: Any, translator: Translator) -> None:
-        """All parameters take part in a counterexample, and all that is known of them, if it can be found."""
+    def _complete(self, solver: Any, translator: Translator) -> Any:
+        """All parameters take part in a counterexample, and all that is known of them, if it can be found.
+
+        Returns its model: in the time that is left there may be no other.
+        """
+        model = solver.model()
         done = len(translator.bounds)
         for leaf in sorted(self.numbers - translator.symbols.keys()):
             translator.number(leaf)
         known = [translator.predicate(each.term) for each in self.known if self._in_loops(each)]
         solver.push()
         solver.add(*translator.bounds[done:], *known)
-        if solver.check() != z3.sat:
-            solver.pop()
-            solver.check()
+        if solver.check() == z3.sat:
+            return solver.model()
+        solver.pop()
+        return model
 
     def _unrelated(self, translator: Translator) -> list[tuple[Term, Any]]:
         """The parameters that only the generated side has, each taken to be one that only the reference has.
@@ -364,7 +369,9 @@ class Solver:
                 term, words = terms.le0(terms.sub(terms.one, inner)), "> 0, a divisor"
             else:
                 continue
-            if term not in (terms.true, terms.false) and self._is_index(inner):
+            if term == terms.true or term == terms.false or not self._is_index(inner):
+                continue
+            if any(terms.kind[symbol] != "lane" for symbol in terms.symbols[term]):  # nobody chooses lanes
                 found[Known(term, Fact(f"{self.show(inner)} {words}", "host"))] = None
         return list(found)
 
@@ -390,9 +397,8 @@ def _proven(solver: Any, labels: dict[str, Known]) -> Answer:
     return Answer(PROVEN, tuple(sorted({fact for fact in used if fact is not None})))
 
 
-def _small_values(solver: Any, symbols: dict[Term, Any]) -> dict[Term, int]:
-    """The values of a model in which all numbers are small, if there is one."""
-    model = solver.model()
+def _small_values(solver: Any, model: Any, symbols: dict[Term, Any]) -> dict[Term, int]:
+    """The values of a model in which all numbers are small, if there is one; else those of this one."""
     solver.set("timeout", SMALL_MILLISECONDS)
     for limit in SMALL:
         solver.push()

@@ -42,6 +42,7 @@ CASES = [
     Case("arithmetic/extra-rounding", "ftof", "addf(x, y)", "ftof(addf(x, y))"),
     Case("arithmetic/missing", "absf", "absf", "", "MISSING"),
     Case("arithmetic/not-proven", "mulf", "divf(x, 1000)", "mulf(x, 0.001)"),
+    Case("arithmetic/not-proven", "muli", "n + n", "2*n", "SEMANTIC_EQUIV"),
     Case("arithmetic/op", "subf", "addf(x, y)", "subf(x, y)"),
     Case("arithmetic/operands", "subf", "subf(x, y)", "subf(y, x)"),
     Case("arithmetic/operands", "divf", "divf(x, y)", "divf(y, x)", "EXTRA"),
@@ -208,4 +209,5 @@ CASES = [
     Case("token-order/extra", "load_ptr_tko", "no token", "the store of line 4", "EXTRA"),
     Case("token-order/missing", "store_ptr_tko", "after the load of line 51", "not ordered by a token"),
     Case("token-order/missing", "break", "after the store of line 51", "not handed on"),
+    Case("token-order/reversed", "store_ptr_tko", "after the store of line 7", "before the store of line 8"),
 ]

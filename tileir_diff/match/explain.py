@@ -349,7 +349,9 @@ def _repaired(
 def _orders(blame: Blame, attempt: Attempt) -> list[Difference]:
     """Accesses that tokens no longer keep in order."""
     found: list[Difference] = []
-    for earlier, later, handed_on in lost_orders(attempt.reference, attempt.generated, attempt.match):
+    for earlier, later, handed_on, exchanged in lost_orders(
+        attempt.reference, attempt.generated, attempt.match
+    ):
         before = earlier.reference.effect
         # an order to the next iteration, where the access stands no earlier in the text
         previous = "previous " if before.order >= later.reference.effect.order else ""
@@ -357,6 +359,11 @@ def _orders(blame: Blame, attempt: Attempt) -> list[Difference]:
         if before.kind == "print":
             words = after, "before or after it"
             found.append(blame.make("debug-op/changed", *_ops(later), *words, part="token"))
+            continue
+        if exchanged:
+            other = earlier.generated.effect
+            words = after, f"before the {other.kind.replace('_', ' ')} of line {other.op.span.line}"
+            found.append(blame.make("token-order/reversed", *_ops(later), *words, part="token"))
             continue
         if handed_on is None:
             ops, words = _ops(later), (after, "not ordered by a token")

@@ -29,11 +29,15 @@ ORDERED = frozenset({"acquire", "release", "acq_rel"})
 
 
 class Lost(NamedTuple):
-    """Two accesses whose order is lost, and, where it is one, what hands on another token on each side."""
+    """Two accesses whose order is lost, and, where it is one, what hands on another token on each side.
+
+    reversed  the generated side orders them the other way round
+    """
 
     earlier: EffectPair
     later: EffectPair
     handed_on: tuple[TileOp, TileOp] | None = None
+    reversed: bool = False
 
 
 def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> list[Lost]:
@@ -49,7 +53,7 @@ def lost_orders(reference: Kernel, generated: Kernel, match: EffectMatch) -> lis
     orders = _Orders(reference, generated)
     groups, anchors = _groups(pairs)
     lost = [
-        Lost(earlier, later)
+        Lost(earlier, later, reversed=orders.exchanged(earlier, later))
         for group in groups
         for later in group
         for earlier in group
@@ -150,7 +154,8 @@ def _one_a_token(orders: _Orders, repairs: list[_Repair], lost: list[Lost]) -> l
             break
         back = [each for each in lost if each not in left[best]]
         here = [each for each in back if each.later.generated.effect.order in repairs[best].extra]
-        told.append((here or back)[0]._replace(handed_on=repairs[best].handed_on))
+        first = (here or back)[0]
+        told.append(first if first.reversed else first._replace(handed_on=repairs[best].handed_on))
         orders, lost = orders.repaired(repairs.pop(best)), left[best]
     return sorted(
         told + lost, key=lambda each: (each.later.reference.effect.order, each.earlier.reference.effect.order)
@@ -247,6 +252,12 @@ class _Orders:
             self._lost_between(outer, inner, (a, b), (c, d))
             for outer, inner in zip(a.loops, c.loops, strict=True)
         )
+
+    def exchanged(self, earlier: EffectPair, later: EffectPair) -> bool:
+        """Whether the generated side orders two accesses, which the reference orders, the other way round."""
+        a, b = earlier.reference.effect, later.reference.effect
+        c, d = earlier.generated.effect, later.generated.effect
+        return c is not d and self.reference.now(a.order, b.order) and self.generated.now(d.order, c.order)
 
     def _fused(self, pair: tuple[Effect, Effect], generated: tuple[Effect, Effect]) -> bool:
         """Whether a loop that comes after another is one with it: an iteration of the second is then earlier

@@ -89,6 +89,13 @@ UNSHOWN = "not shown to be the same"
 
 UNPROVEN = DETAILS["not-proven"]._replace(message="the {expected} is not shown to be that of the reference")
 
+SHOWN = DETAILS["not-proven"]._replace(
+    impact="none",
+    message="equal, in another form: {actual} and, in the reference, {expected}",
+    effect="none on results",
+    fix="nothing to do",
+)
+
 REPLACED = Detail(
     impact="logic",
     message="{actual} where the reference has {expected}",
@@ -99,6 +106,8 @@ REPLACED = Detail(
 
 def judge(difference: Difference) -> Detail | None:
     """An op in the place of another one is neither missing nor extra: removing it would not do."""
+    if difference.rule == "arithmetic/not-proven" and difference.status == "SEMANTIC_EQUIV":
+        return SHOWN
     if difference.actual == UNSHOWN:
         return UNPROVEN
     if difference.status not in ("EXTRA", "MISSING"):

@@ -52,6 +52,12 @@ DETAILS: Mapping[str, Detail] = {
         fix="pass it{at} the token of {expected}, as the reference does",
         fixes={"cutile-rust": "pass it{at} `Some(token)` of {expected}, as the reference does"},
     ),
+    "reversed": Detail(
+        impact="logic",
+        message="the {op} comes {actual}; in the reference {expected}",
+        effect="where both touch one element, what the other one does there counts",
+        fix="exchange the two accesses{at}, or their tokens",
+    ),
 }
 
 MOVED = Detail(

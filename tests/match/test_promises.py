@@ -370,3 +370,22 @@ def test_what_each_number_of_the_type_keeps_is_no_promise() -> None:
     assert_equal(ranged("?", "?"), ranged(least, most))
     for bounds in ((7, most), (least, 1000), (least, most - 1)):
         assert [each.rule for each in found(ranged("?", "?"), ranged(*bounds))] == ["bounds/stronger"]
+
+
+def grouped(promise: str) -> str:
+    return ranged("?", "?").replace("bounded<?, ?>", promise)
+
+
+@pytest.mark.parametrize(
+    ("reference", "generated", "rule"),
+    [
+        ("div_by<4, every 4 along 0>", "div_by<2, every 4 along 0>", "divisibility/weaker"),
+        ("div_by<4, every 4 along 0>", "div_by<4, every 8 along 0>", "divisibility/missing"),
+        ("div_by<4, every 4 along 0>", "bounded<?, ?>", "divisibility/missing"),
+        ("div_by<2, every 4 along 0>", "div_by<4, every 4 along 0>", "divisibility/stronger"),
+        ("div_by<4, every 8 along 0>", "div_by<4, every 4 along 0>", "divisibility/stronger"),
+    ],
+)
+def test_divisors_of_groups(reference: str, generated: str, rule: str) -> None:
+    assert [each.rule for each in found(grouped(reference), grouped(generated))] == [rule]
+    assert_equal(grouped(reference), grouped(reference))

@@ -178,10 +178,9 @@ def _stronger_division(
                 detail=_about(generated, promise, show),
             )
         ]
-    if assumption.every not in (None, 1):
-        for other in reference.promises:
-            if other.term == promise.term and other.assumption == assumption:
-                return []
+    groups = _of_groups(reference, promise)
+    if any(each.divisor % divisor == 0 for each in groups):
+        return []
     known = facts.of(term, size or 1)
     if size is not None:
         known = max(known, size)  # a pointer is aligned to its element
@@ -191,7 +190,7 @@ def _stronger_division(
         return []
     counterpart = _counterpart(reference, promise)
     natural = counterpart is None and known == (size or 1)  # the alignment of an element is nobody's promise
-    stated = "no such promise" if natural else f"div_by<{known}>"
+    stated = "no such promise" if natural else str(groups[0]) if groups else f"div_by<{known}>"
     refuted = _refuted(generated, promise, term, size or 1)
     written = {
         other.assumption.divisor
@@ -217,13 +216,23 @@ def _stronger_division(
             counterpart,
             promise.op,
             stated,
-            f"div_by<{divisor}>",
+            str(assumption),
             part="assumption",
             status="EXTRA" if natural else "DIFFERS",
             note=refuted,
             detail=_about(generated, promise, show),
         )
     ]
+
+
+def _of_groups(kernel: Kernel, promise: Promise) -> list[Any]:
+    """The divisors that are stated of groups which begin wherever those of a promise do, or oftener."""
+    along, every = promise.assumption.along, promise.assumption.every
+    stated = (other.assumption for other in kernel.promises if other.term == promise.term)
+    known = [each for each in stated if type(each).__name__ == "DivBy" and each.every not in (None, 1)]
+    if every in (None, 1):
+        return []
+    return [each for each in known if each.along == along and every % each.every == 0]
 
 
 def _about(kernel: Kernel, promise: Promise, show: Callable[[Term], str]) -> dict[str, object]:
@@ -518,18 +527,20 @@ def _weaker(
     value = promise.op.one("value")
     size = element_bytes(value)
     known = facts.of(promise.term, size or 1)
-    if known == 0 or known % assumption.divisor == 0:
+    groups = _of_groups(generated, promise)
+    if known == 0 or any(each % assumption.divisor == 0 for each in (known, *(g.divisor for g in groups))):
         return []
-    rule = "divisibility/weaker" if known > 1 else "divisibility/missing"
+    stated = str(groups[0]) if groups else f"div_by<{known}>" if known > 1 else ""
+    rule = "divisibility/weaker" if stated else "divisibility/missing"
     return [
         make(
             rule,
             promise.op,
             _counterpart(generated, promise),
-            f"div_by<{assumption.divisor}>",
-            f"div_by<{known}>" if known > 1 else "no promise",
+            str(assumption),
+            stated or "no promise",
             part="assumption",
-            status="DIFFERS" if known > 1 else "MISSING",
+            status="DIFFERS" if stated else "MISSING",
             detail=_about(reference, promise, show),
         )
     ]

@@ -121,10 +121,16 @@ def _argument(launch: Launch, matched: Matched, index: int, value: ArgValue, not
     return Difference(
         "launch/argument",
         *_sites(matched),
-        f"{theirs} = {value.value}",
-        f"{ours} = {old.value if old else None}",
+        f"{theirs} = {_said(value)}",
+        f"{ours} = {_said(old)}",
         note=note,
     )
+
+
+def _said(value: ArgValue | None) -> str:
+    if value is None:
+        return "no value"
+    return "null" if value.is_pointer and value.value is None else str(value.value)
 
 
 def _grid(matched: Matched, actual: Grid, expected: Grid) -> Difference:

@@ -65,7 +65,7 @@ class Operator(NamedTuple):
     `factor`: the input that multiplies the rounded result of the rest, so that errors grow with it.
     `computes`: the type whose tolerance holds for the type of a case, where that is another.
     `beside`: packed tensors in f32 that it writes, or reads, beside its result. `start`: what tensors hold at
-    first, where that depends on others. `views`: parts of them under a name of their own.
+    first, where that depends on others. `views`: parts of them under a name of their own. `dtypes`: of cases.
     """
 
     inputs: Callable[[Case], dict[str, tuple[int, ...]]]
@@ -74,9 +74,10 @@ class Operator(NamedTuple):
     reference: Callable[[Case, int], Reference]
     factor: Callable[[Case, dict[str, torch.Tensor]], torch.Tensor] | None = None
     beside: Callable[[Case], dict[str, tuple[int, ...]]] = lambda case: {}
-    start: Callable[[dict[str, torch.Tensor]], None] = lambda given: None
+    start: Callable[[Case, dict[str, torch.Tensor]], None] = lambda case, given: None
     views: Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]] = lambda given: {}
     computes: Callable[[str], str] = lambda dtype: dtype
+    dtypes: tuple[str, ...] = tuple(DTYPES)
 
 
 def tensors(case: Case, device: str, seed: int = 0) -> dict[str, torch.Tensor]:
@@ -89,7 +90,7 @@ def tensors(case: Case, device: str, seed: int = 0) -> dict[str, torch.Tensor]:
     for name, shape in operator.beside(case).items():
         made[name] = torch.full(shape, math.nan, device=device)
     made["out"] = _place(torch.full(case.shape, math.nan, device=device), case, device)
-    operator.start(made)
+    operator.start(case, made)
     return made | operator.views(made)
 
 
@@ -363,6 +364,84 @@ def _layer_norm_reference(case: Case, multiprocessors: int) -> Reference:
     return Reference(f"{kernel}_gather", (*arrays, *strides, *extents, *tiles, *sizes), grid, flat=True)
 
 
+# layer_norm_legacy, persistent_layer_norm: of rows
+
+
+def _row_statistics(case: Case) -> dict[str, tuple[int, ...]]:
+    return {"mean": case.shape[:1], "rstd": case.shape[:1]}
+
+
+def _row_inputs(case: Case) -> dict[str, tuple[int, ...]]:
+    return {"input": case.shape, "weight": case.shape[1:], "bias": case.shape[1:]}
+
+
+def _row_parts(case: Case, given: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """What is weighted, and what is added then."""
+    x, weight, bias = (given[name].double() for name in ("input", "weight", "bias"))
+    variance, mean = torch.var_mean(x, dim=1, keepdim=True, correction=0)
+    inverse = torch.rsqrt(variance + EPS)
+    if case.form == "given":
+        mean, inverse = given["mean"].double()[:, None], given["rstd"].double()[:, None]
+    shift = 1 if case.operator == "layer_norm_legacy" else 0
+    return (x - mean) * inverse * (shift + weight), bias
+
+
+def _row_expected(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    scaled, bias = _row_parts(case, given)
+    return scaled + bias
+
+
+def _row_factor(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    scaled, bias = _row_parts(case, given)
+    return scaled.abs() + bias.abs()
+
+
+_ROW_ARRAYS = (
+    ("X", "input"), ("Y", "out"), ("W", "weight"), ("B", "bias"), ("Mean", "mean"), ("Rstd", "rstd"),
+)  # fmt: skip
+
+
+def _legacy_ours(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
+    results = (given["out"], given["mean"], given["rstd"])
+    x, weight, bias = given["input"], given["weight"], given["bias"]
+    return tileir_kernels.layer_norm_legacy(x, weight, bias, EPS, 1.0, *results)
+
+
+def _legacy_reference(case: Case, multiprocessors: int) -> Reference:
+    rows, columns = case.shape
+    tile = 1 << (columns.bit_length() - 1)
+    constants = (("N", columns), ("EPS", EPS), ("WEIGHT_SHIFT", 1.0), ("BLOCK_SIZE", tile))
+    kernel = "tilegym.ops.cutile.layer_norm_legacy:_layer_norm_fwd_kernel"
+    return Reference(kernel, (*_ROW_ARRAYS, *constants), rows)
+
+
+def _persistent_start(case: Case, given: dict[str, torch.Tensor]) -> None:
+    if case.form == "given":
+        given["mean"].copy_(given["input"][:, 0])
+        given["rstd"].fill_(0.5)
+
+
+def _persistent_ours(case: Case, given: dict[str, torch.Tensor]) -> Any:
+    x, weight, bias = given["input"], given["weight"], given["bias"]
+    results = (given["out"], given["mean"], given["rstd"])
+    return tileir_kernels.persistent_layer_norm(
+        x, weight, bias, EPS, *results, compute=case.form == "computed"
+    )
+
+
+def _persistent_reference(case: Case, multiprocessors: int) -> Reference:
+    """With the tile and the hints that it has where it does not search."""
+    rows, columns = case.shape
+    blocks = min(multiprocessors, blocks_of(rows, 8))
+    strides = (("STRIDE_X", columns), ("STRIDE_Y", columns), ("IS_SWISH", 0), ("TRAINING", 1))
+    tiles = (("BLOCK_N", 8), ("BLOCK_D", power_of_two(columns)))
+    last = (("COMPUTE_MEAN_AND_RSTD", int(case.form == "computed")), ("NUM_SMS", blocks))
+    constants = (("N", rows), ("D", columns), ("EPS", EPS), *strides, *tiles, *last)
+    kernel = "tilegym.ops.cutile.layer_norm_legacy:_persistent_layer_norm_fwd_kernel"
+    hints = (("num_ctas", 1), ("num_worker_warps", 8))
+    return Reference(kernel, (*_ROW_ARRAYS, *constants), blocks, hints=hints)
+
+
 # rope: query and key are heads of one tensor, four to one, that is rotated in place
 
 
@@ -373,7 +452,7 @@ def _rope_inputs(case: Case) -> dict[str, tuple[int, ...]]:
     return {"input": case.shape, "cos": angles, "sin": angles}
 
 
-def _rope_start(given: dict[str, torch.Tensor]) -> None:
+def _rope_start(case: Case, given: dict[str, torch.Tensor]) -> None:
     angle = given["cos"].clone()
     given["cos"].copy_(angle.cos())
     given["sin"].copy_(angle.sin())
@@ -605,6 +684,26 @@ OPERATORS = {
         _layer_norm_factor,
         beside=_statistics,
     ),
+    "layer_norm_legacy": Operator(
+        _row_inputs,
+        _legacy_ours,
+        _row_expected,
+        _legacy_reference,
+        _row_factor,
+        beside=_row_statistics,
+    ),
+    # Its result is rounded to bf16, and then widened for f32.
+    "persistent_layer_norm": Operator(
+        _row_inputs,
+        _persistent_ours,
+        _row_expected,
+        _persistent_reference,
+        _row_factor,
+        beside=_row_statistics,
+        start=_persistent_start,
+        computes=lambda dtype: "bf16",
+        dtypes=("f32", "bf16"),
+    ),
     "rope": Operator(
         _rope_inputs,
         lambda case, given: tileir_kernels.rope(
@@ -647,7 +746,7 @@ def _all(
     """`checked`: shapes, the first in every layout; `timed`: shapes for the benchmark."""
     first, *others = checked
     for form in forms:
-        for dtype in DTYPES:
+        for dtype in OPERATORS[operator].dtypes:
             yield from (Case(operator, form, dtype, first, layout) for layout in layouts)
             yield from (Case(operator, form, dtype, shape) for shape in others)
             yield from (Case(operator, form, dtype, shape, timed=True) for shape in timed)
@@ -683,6 +782,8 @@ def cases() -> list[Case]:
         *_all("layer_norm", ("views",), ADJACENT, ((3, 1100, 40), (2, 33, 17)), images),
         *_all("layer_norm", ("columns",), ADJACENT, ((3, 9000, 5), (2, 33, 15)), few),
         *_all("layer_norm", ("rows",), ADJACENT, ((67, 1000, 1), (3, 33_000, 1), (5, 17, 1)), single),
+        *_all("layer_norm_legacy", ("",), EACH_LAYOUT, ((67, 1000), (5, 17), (3, 16_384)), rows),
+        *_all("persistent_layer_norm", ("computed", "given"), EACH_LAYOUT, ragged, rows),
         *_all("rope", ("full", "quarter"), ADJACENT, heads, ((1, 40, 4096, 128), (8, 40, 1024, 128))),
         *_with_inner(_all("splitk_reduce", ("",), ADJACENT, parts, ((64, 32, 128, 8), (64, 32, 128, 64)))),
         *_with_inner(_all("matmul", ("plain", "persistent-nn", "persistent-nt"), EACH_LAYOUT, one, large)),

@@ -45,6 +45,7 @@ def operators() -> dict[str, Callable[[], Any]]:
     ops = tilegym.ops
     rows, columns = SHAPE
     x, y = (torch.randn(SHAPE, device="cuda", dtype=torch.float16) for _ in range(2))
+    z = x.bfloat16()  # persistent_layer_norm takes no f16
     weight, bias = (torch.randn(columns, device="cuda", dtype=torch.float16) for _ in range(2))
     queries, keys = (torch.randn(1, 4, rows, 64, device="cuda", dtype=torch.float16) for _ in range(2))
     cosine, sine = (torch.randn(1, rows, 64, device="cuda", dtype=torch.float16) for _ in range(2))
@@ -58,7 +59,7 @@ def operators() -> dict[str, Callable[[], Any]]:
         "dropout": lambda: ops.dropout(x, 7, 0.25),
         "rms_norm": lambda: ops.rms_norm(x, (columns,), weight, 1e-5),
         "layer_norm_legacy": lambda: ops.layer_norm_legacy(x, (columns,), weight, bias, 1e-5),
-        "persistent_layer_norm": lambda: ops.persistent_layer_norm(x, (columns,), weight, bias, 1e-5),
+        "persistent_layer_norm": lambda: ops.persistent_layer_norm(z, (columns,), weight, bias, 1e-5),
         "layer_norm": lambda: ops.layer_norm(x, 1, 2, weight, bias, 1e-5),
         "apply_rope_base": lambda: ops.apply_rope_base(queries.clone(), keys.clone(), cosine, sine),
         "transpose": lambda: ops.transpose(x),

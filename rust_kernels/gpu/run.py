@@ -164,9 +164,9 @@ def entry_of(case: table.Case) -> str:
     form = f"{case.form.partition('-')[0]}_entry"
     named = {
         "silu_and_mul": "rows_entry", "swiglu": "rows_entry", "transpose": "tiles_entry",
-        "rope": "rotation_entry", "splitk_reduce": "heads_entry",
+        "rope": "rotation_entry", "splitk_reduce": "heads_entry", "layer_norm_legacy": "rows_entry",
     }  # fmt: skip
-    by_form = ("softmax", "rms_norm", "layer_norm", "matmul", "bmm")
+    by_form = ("softmax", "rms_norm", "layer_norm", "persistent_layer_norm", "matmul", "bmm")
     return form if case.operator in by_form else named.get(case.operator, "elements_entry")
 
 

@@ -124,6 +124,52 @@ pub mod device {
         done
     }
 
+    /// The numbers from `start` on.
+    pub fn lanes_from<const N: i32>(start: i32) -> Tile<i32, { [N] }> {
+        let lane: Tile<i32, { [N] }> = iota(shape![N]);
+        let start: Tile<i32, { [N] }> = broadcast_scalar(start, shape![N]);
+        start + lane
+    }
+
+    /// Which of them are less than `end`.
+    pub fn below<const N: i32>(number: Tile<i32, { [N] }>, end: i32) -> Tile<bool, { [N] }> {
+        let end: Tile<i32, { [N] }> = broadcast_scalar(end, shape![N]);
+        cmpi(number, end, predicate::LessThan)
+    }
+
+    /// What lies at these places, zero beyond the tensor, plus a number: the sum is one of E. SHIFT: that number's bits.
+    pub unsafe fn gather_shifted<E: ElementType, const N: i32, const SHIFT: i32>(
+        base: *mut E,
+        size: i32,
+        place: Tile<i32, { [N] }>,
+        token: Token,
+    ) -> Tile<f32, { [N] }> {
+        let place: Tile<i64, { [N] }> = exti(place);
+        let source: PointerTile<*mut E, { [N] }> = addresses(base, place);
+        let inside: Tile<bool, { [N] }> = within(place, size);
+        let values: Tile<E, { [N] }> = unsafe { gather(source, inside, 0.0f32, token) };
+        let shift: f32 = float_of(SHIFT);
+        let shift: E = convert_scalar(shift);
+        let shift: Tile<E, { [N] }> = broadcast_scalar(shift, shape![N]);
+        let values: Tile<f32, { [N] }> = convert_tile(values + shift);
+        values
+    }
+
+    /// What lies at these places, in f32; zero beyond the tensor.
+    pub unsafe fn gather_numbers<E: ElementType, const N: i32>(
+        base: *mut E,
+        size: i32,
+        place: Tile<i32, { [N] }>,
+        token: Token,
+    ) -> Tile<f32, { [N] }> {
+        let place: Tile<i64, { [N] }> = exti(place);
+        let source: PointerTile<*mut E, { [N] }> = addresses(base, place);
+        let inside: Tile<bool, { [N] }> = within(place, size);
+        let numbers: Tile<E, { [N] }> = unsafe { gather(source, inside, 0.0f32, token) };
+        let numbers: Tile<f32, { [N] }> = convert_tile(numbers);
+        numbers
+    }
+
     /// Stores the one number of a row.
     pub unsafe fn store_scalar(base: *mut f32, size: i32, row: i32, value: Tile<f32, { [] }>, token: Token) {
         let row: Tile<i32, { [] }> = scalar_to_tile(row);

@@ -141,6 +141,17 @@ impl Tensor {
         Err(Failure::new(Status::Shape, text))
     }
 
+    /// Refuses what is no packed tensor in f32 of this shape, which follows from the input.
+    pub fn statistic(&self, shape: &[i32]) -> Outcome<()> {
+        if self.dtype != Dtype::F32 {
+            let text = format!("{}: dtype must be f32, not {}", self.name, self.dtype.name());
+            return Err(Failure::new(Status::Dtype, text));
+        }
+        self.has_shape(shape, "input")?;
+        self.flat()?;
+        Ok(())
+    }
+
     fn rank_is_not(&self, wanted: &str) -> Failure {
         let text = format!("{}: {} dimensions, not {wanted}", self.name, self.shape.len());
         Failure::new(Status::Rank, text)

@@ -7,7 +7,10 @@ use tileir_kernels::call::{Call, with_large_stack};
 use tileir_kernels::record::{Recording, Target};
 use tileir_kernels::tensor::Dtype;
 use tileir_kernels::tiling::Tiling;
-use tileir_kernels::{bmm, dropout, geglu, gelu, layer_norm, matmul, relu, rms_norm, rope, silu_and_mul};
+use tileir_kernels::{
+    bmm, dropout, geglu, gelu, layer_norm, layer_norm_legacy, matmul, persistent_layer_norm, relu, rms_norm, rope,
+    silu_and_mul,
+};
 use tileir_kernels::{softmax, splitk_reduce, swiglu, transpose};
 
 const DTYPES: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::BF16];
@@ -148,6 +151,47 @@ fn layer_norm_in_all_forms() {
             unsafe { layer_norm::ffi::plan(&input, &numbers, &numbers, &input, &weight, &weight, 1e-5, 1.0, NO_HINTS) }
         });
     }
+}
+
+#[test]
+fn layer_norm_legacy_of_ragged_rows() {
+    for_each_dtype(|dtype| {
+        let (matrix, weight) = (tensor(dtype, &[67, 1000]), tensor(dtype, &[1000]));
+        let numbers = tensor(Dtype::F32, &[67]);
+        unsafe {
+            layer_norm_legacy::ffi::plan(&matrix, &numbers, &numbers, &matrix, &weight, &weight, 1e-5, 1.0, NO_HINTS)
+        }
+    });
+}
+
+#[test]
+fn persistent_layer_norm_in_both_forms() {
+    let numbers = tensor(Dtype::F32, &[67]);
+    let plan = |dtype, compute| {
+        let (matrix, weight) = (tensor(dtype, &[67, 1000]), tensor(dtype, &[1000]));
+        unsafe {
+            persistent_layer_norm::ffi::plan(
+                &matrix,
+                &numbers,
+                &numbers,
+                &matrix,
+                &weight,
+                &weight,
+                1e-5,
+                compute,
+                NO_HINTS,
+                &target(),
+            )
+        }
+    };
+    for compute in [0, 1] {
+        for dtype in [Dtype::F32, Dtype::BF16] {
+            let call = plan(dtype, compute).unwrap();
+            with_large_stack(|| check(&call)).unwrap();
+        }
+    }
+    assert_eq!(refusal(plan(Dtype::F16, 1)).0, Status::Dtype);
+    assert_eq!(refusal(plan(Dtype::F32, 2)).0, Status::Value);
 }
 
 #[test]

@@ -30,6 +30,8 @@ def register(name: str = NAME) -> None:
         "dropout": dropout,
         "rms_norm": rms_norm,
         "layer_norm": layer_norm,
+        "layer_norm_legacy": layer_norm_legacy,
+        "persistent_layer_norm": persistent_layer_norm,
         "apply_rope_base": apply_rope_base,
         "get_apply_rope_func": get_apply_rope_func,
         "splitk_reduce": splitk_reduce,
@@ -106,6 +108,37 @@ def layer_norm(
 ) -> torch.Tensor:
     weight, bias = weight.contiguous(), bias.contiguous()
     return ops.layer_norm(x.contiguous(), weight, bias, eps, weight_shift, start=start_dim, end=end_dim)
+
+
+def layer_norm_legacy(
+    input: torch.Tensor,  # noqa: A002
+    normalized_shape: Any,
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    eps: float,
+    weight_shift: float = 0.0,
+    **_: Any,
+) -> torch.Tensor:
+    return ops.layer_norm_legacy(
+        input.contiguous(), weight.contiguous(), bias.contiguous(), eps, weight_shift
+    )
+
+
+def persistent_layer_norm(
+    input: torch.Tensor,  # noqa: A002
+    normalized_shape: Any,
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    eps: float,
+    mean: torch.Tensor | None = None,
+    rstd: torch.Tensor | None = None,
+    **_: Any,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, int, int]:
+    """Also what TileGym's returns beside: the extent of a tile of columns, and a number of warps."""
+    result = ops.persistent_layer_norm(
+        input.contiguous(), weight.contiguous(), bias.contiguous(), eps, mean=mean, rstd=rstd
+    )
+    return *result, 1 << (input.shape[-1] - 1).bit_length(), 8
 
 
 def apply_rope_base(

@@ -201,6 +201,74 @@ def layer_norm(
     return result
 
 
+def layer_norm_legacy(
+    input: torch.Tensor,  # noqa: A002
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    eps: float = 1e-5,
+    shift: float = 0.0,
+    out: torch.Tensor | None = None,
+    mean: torch.Tensor | None = None,
+    rstd: torch.Tensor | None = None,
+    *,
+    hints: Hints | None = None,
+) -> torch.Tensor:
+    """(input - mean) / deviation * (shift + weight) + bias along the last dimension, of at most 64 KiB.
+
+    `mean`, `rstd`: where these and the deviation's inverse are written, f32.
+    """
+    result, tensors = _row_norm(input, weight, bias, out, mean, rstd)
+    _call("tileir_layer_norm_legacy", tensors, float(eps), float(shift), hints=hints)
+    return result
+
+
+def persistent_layer_norm(
+    input: torch.Tensor,  # noqa: A002
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    eps: float = 1e-5,
+    out: torch.Tensor | None = None,
+    mean: torch.Tensor | None = None,
+    rstd: torch.Tensor | None = None,
+    *,
+    compute: bool | None = None,
+    hints: Hints | None = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """(input - mean) / deviation * weight + bias along the last dimension, rounded to bf16; for bf16 and f32.
+
+    Returns it with mean and the deviation's inverse. `compute`: whether `mean` and `rstd` are computed and
+    written, or taken as they are. None: computed unless both are given.
+    """
+    compute = (mean is None or rstd is None) if compute is None else compute
+    result, tensors = _row_norm(input, weight, bias, out, mean, rstd)
+    _call("tileir_persistent_layer_norm", tensors, float(eps), int(compute), hints=hints)
+    (_, mean), (_, rstd) = tensors[1:3]
+    return result, mean, rstd
+
+
+def _row_norm(
+    input: torch.Tensor,  # noqa: A002
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    out: torch.Tensor | None,
+    mean: torch.Tensor | None,
+    rstd: torch.Tensor | None,
+) -> tuple[torch.Tensor, tuple[tuple[str, torch.Tensor], ...]]:
+    """The result, and the tensors of a call that normalises rows."""
+    check_tensor("input", input)
+    result = _result(input, input.shape, out)
+    rows = _rows("input", input)
+    mean, rstd = (
+        torch.empty(rows.shape[0], dtype=torch.float32, device=input.device) if given is None else given
+        for given in (mean, rstd)
+    )
+    tensors = (
+        ("out", _rows("out", result)), ("mean", mean), ("rstd", rstd),
+        ("input", rows), ("weight", weight), ("bias", bias),
+    )  # fmt: skip
+    return result, tensors
+
+
 def rope(
     query: torch.Tensor,
     key: torch.Tensor,

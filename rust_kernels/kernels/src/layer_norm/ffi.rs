@@ -3,11 +3,11 @@
 use std::ffi::c_void;
 
 use super::kernel::layer_norm;
-use crate::abi::{Failure, LaunchHints, Outcome, Status, TensorDesc, guard};
+use crate::abi::{LaunchHints, Outcome, TensorDesc, guard};
 use crate::call::{Call, Generic, Kernel};
 use crate::kernel;
 use crate::record::Target;
-use crate::tensor::{Dtype, Tensor, tile_of, tiles_of};
+use crate::tensor::{Tensor, tile_of, tiles_of};
 
 static VIEWS: Kernel = kernel!(layer_norm::views(input, output, weight, bias, mean, rstd));
 static COLUMNS: Kernel = kernel!(layer_norm::columns(
@@ -78,12 +78,7 @@ pub unsafe fn plan(
     }
     bias.same_dtype(&weight)?;
     for tensor in [&mean, &rstd] {
-        if tensor.dtype != Dtype::F32 {
-            let text = format!("{}: dtype must be f32, not {}", tensor.name, tensor.dtype.name());
-            return Err(Failure::new(Status::Dtype, text));
-        }
-        tensor.has_shape(&[rows, columns], "input")?;
-        tensor.flat()?;
+        tensor.statistic(&[rows, columns])?;
     }
     let number = Generic::Number;
     let types = [input.dtype, weight.dtype].map(Generic::Type);

@@ -21,19 +21,6 @@ pub mod layer_norm {
         rsqrt(variance + eps, ftz::Disabled)
     }
 
-    /// The channels from `start` on.
-    fn channels_from<const TILE: i32>(start: i32) -> Tile<i32, { [TILE] }> {
-        let lane: Tile<i32, { [TILE] }> = iota(shape![TILE]);
-        let start: Tile<i32, { [TILE] }> = broadcast_scalar(start, shape![TILE]);
-        start + lane
-    }
-
-    /// Which of them there are.
-    fn existing<const TILE: i32>(channel: Tile<i32, { [TILE] }>, channels: i32) -> Tile<bool, { [TILE] }> {
-        let end: Tile<i32, { [TILE] }> = broadcast_scalar(channels, shape![TILE]);
-        cmpi(channel, end, predicate::LessThan)
-    }
-
     /// TILE channels of WIDTH columns, in f32.
     unsafe fn load_block<E: ElementType, const TILE: i32, const WIDTH: i32>(
         source: &Partition<E, { [1, TILE, WIDTH] }>,
@@ -156,8 +143,8 @@ pub mod layer_norm {
         let mut squares: Tile<f32, { [TILE, WIDTH] }> = zero;
         for start in (0i32..CHANNELS).step_by(TILE as usize) {
             let x: Tile<f32, { [TILE, WIDTH] }> = unsafe { load_block(&source, row, start / TILE, column, token) };
-            let channel: Tile<i32, { [TILE] }> = channels_from::<TILE>(start);
-            let inside: Tile<bool, { [TILE] }> = existing(channel, CHANNELS);
+            let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(start);
+            let inside: Tile<bool, { [TILE] }> = below(channel, CHANNELS);
             let inside: Tile<bool, { [TILE, 1] }> = inside.reshape(shape![TILE, 1]);
             let inside: Tile<bool, { [TILE, WIDTH] }> = inside.broadcast(shape![TILE, WIDTH]);
             let centred: Tile<f32, { [TILE, WIDTH] }> = select(inside, x - mean, zero);
@@ -277,39 +264,6 @@ pub mod layer_norm {
         values
     }
 
-    /// A factor for each of these channels, shifted in its own type; zero beyond the last.
-    unsafe fn gather_factors<F: ElementType, const TILE: i32, const SHIFT: i32>(
-        base: *mut F,
-        size: i32,
-        channel: Tile<i32, { [TILE] }>,
-        token: Token,
-    ) -> Tile<f32, { [TILE] }> {
-        let channel: Tile<i64, { [TILE] }> = exti(channel);
-        let source: PointerTile<*mut F, { [TILE] }> = addresses(base, channel);
-        let inside: Tile<bool, { [TILE] }> = within(channel, size);
-        let factors: Tile<F, { [TILE] }> = unsafe { gather(source, inside, 0.0f32, token) };
-        let shift: f32 = float_of(SHIFT);
-        let shift: F = convert_scalar(shift);
-        let shift: Tile<F, { [TILE] }> = broadcast_scalar(shift, shape![TILE]);
-        let factors: Tile<f32, { [TILE] }> = convert_tile(factors + shift);
-        factors
-    }
-
-    /// What lies at these places, in f32; zero beyond the tensor.
-    unsafe fn gather_numbers<E: ElementType, const TILE: i32>(
-        base: *mut E,
-        size: i32,
-        place: Tile<i32, { [TILE] }>,
-        token: Token,
-    ) -> Tile<f32, { [TILE] }> {
-        let place: Tile<i64, { [TILE] }> = exti(place);
-        let source: PointerTile<*mut E, { [TILE] }> = addresses(base, place);
-        let inside: Tile<bool, { [TILE] }> = within(place, size);
-        let numbers: Tile<E, { [TILE] }> = unsafe { gather(source, inside, 0.0f32, token) };
-        let numbers: Tile<f32, { [TILE] }> = convert_tile(numbers);
-        numbers
-    }
-
     /// Stores a number for each of WIDTH columns, by masked stores.
     unsafe fn scatter_columns<const WIDTH: i32>(
         base: *mut f32,
@@ -361,16 +315,16 @@ pub mod layer_norm {
         let rstd_size: i32 = unsafe { assume_bounds_lower::<_, 0>(rstd_size) };
         let block = get_tile_block_id();
         let row: i32 = block.0;
-        let column: Tile<i32, { [WIDTH] }> = channels_from::<WIDTH>(block.1 * WIDTH);
-        let there: Tile<bool, { [WIDTH] }> = existing(column, COLUMNS);
+        let column: Tile<i32, { [WIDTH] }> = lanes_from::<WIDTH>(block.1 * WIDTH);
+        let there: Tile<bool, { [WIDTH] }> = below(column, COLUMNS);
         let start: i32 = row * (CHANNELS * COLUMNS);
         let zero: Tile<f32, { [TILE, WIDTH] }> = constant(0.0f32, shape![TILE, WIDTH]);
 
         let mut sums: Tile<f32, { [TILE, WIDTH] }> = zero;
         for first in (0i32..CHANNELS).step_by(TILE as usize) {
-            let channel: Tile<i32, { [TILE] }> = channels_from::<TILE>(first);
+            let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(first);
             let place: Tile<i32, { [TILE, WIDTH] }> = places_of::<TILE, WIDTH, COLUMNS>(start, channel, column);
-            let inside: Tile<bool, { [TILE, WIDTH] }> = elements_of(existing(channel, CHANNELS), there);
+            let inside: Tile<bool, { [TILE, WIDTH] }> = elements_of(below(channel, CHANNELS), there);
             let x: Tile<f32, { [TILE, WIDTH] }> = unsafe { gather_block(input, input_size, place, token) };
             sums = sums + select(inside, x, zero);
         }
@@ -385,9 +339,9 @@ pub mod layer_norm {
         let average: Tile<f32, { [TILE, WIDTH] }> = average.broadcast(shape![TILE, WIDTH]);
         let mut squares: Tile<f32, { [TILE, WIDTH] }> = zero;
         for first in (0i32..CHANNELS).step_by(TILE as usize) {
-            let channel: Tile<i32, { [TILE] }> = channels_from::<TILE>(first);
+            let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(first);
             let place: Tile<i32, { [TILE, WIDTH] }> = places_of::<TILE, WIDTH, COLUMNS>(start, channel, column);
-            let inside: Tile<bool, { [TILE, WIDTH] }> = elements_of(existing(channel, CHANNELS), there);
+            let inside: Tile<bool, { [TILE, WIDTH] }> = elements_of(below(channel, CHANNELS), there);
             let x: Tile<f32, { [TILE, WIDTH] }> = unsafe { gather_block(input, input_size, place, token) };
             let centred: Tile<f32, { [TILE, WIDTH] }> = select(inside, x - average, zero);
             squares = fma(centred, centred, squares, rounding::NearestEven, ftz::Disabled);
@@ -402,12 +356,12 @@ pub mod layer_norm {
         let nowhere: Tile<i32, { [TILE, WIDTH] }> = broadcast_scalar(ELEMENTS, shape![TILE, WIDTH]);
         let mut stored: Token = token;
         for first in (0i32..CHANNELS).step_by(TILE as usize) {
-            let channel: Tile<i32, { [TILE] }> = channels_from::<TILE>(first);
+            let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(first);
             let place: Tile<i32, { [TILE, WIDTH] }> = places_of::<TILE, WIDTH, COLUMNS>(start, channel, column);
-            let inside: Tile<bool, { [TILE, WIDTH] }> = elements_of(existing(channel, CHANNELS), there);
+            let inside: Tile<bool, { [TILE, WIDTH] }> = elements_of(below(channel, CHANNELS), there);
             let x: Tile<f32, { [TILE, WIDTH] }> = unsafe { gather_block(input, input_size, place, token) };
             let w: Tile<f32, { [TILE] }> =
-                unsafe { gather_factors::<F, TILE, SHIFT>(weight, weight_size, channel, token) };
+                unsafe { gather_shifted::<F, TILE, SHIFT>(weight, weight_size, channel, token) };
             let w: Tile<f32, { [TILE, 1] }> = w.reshape(shape![TILE, 1]);
             let w: Tile<f32, { [TILE, WIDTH] }> = w.broadcast(shape![TILE, WIDTH]);
             let b: Tile<f32, { [TILE] }> = unsafe { gather_numbers(bias, bias_size, channel, token) };
@@ -477,10 +431,10 @@ pub mod layer_norm {
 
         let mut sums: Tile<f32, { [TILE] }> = zero;
         for first in (0i32..CHANNELS).step_by(TILE as usize) {
-            let channel: Tile<i32, { [TILE] }> = channels_from::<TILE>(first);
+            let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(first);
             let place: Tile<i32, { [TILE] }> = places_in_row(start, channel);
             let x: Tile<f32, { [TILE] }> = unsafe { gather_numbers(input, input_size, place, token) };
-            sums = sums + select(existing(channel, CHANNELS), x, zero);
+            sums = sums + select(below(channel, CHANNELS), x, zero);
         }
         let total: Tile<f32, { [] }> = reduce_sum(sums, 0i32);
         let count: f32 = convert_scalar(CHANNELS);
@@ -492,10 +446,10 @@ pub mod layer_norm {
         let average: Tile<f32, { [TILE] }> = average.broadcast(shape![TILE]);
         let mut squares: Tile<f32, { [TILE] }> = zero;
         for first in (0i32..CHANNELS).step_by(TILE as usize) {
-            let channel: Tile<i32, { [TILE] }> = channels_from::<TILE>(first);
+            let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(first);
             let place: Tile<i32, { [TILE] }> = places_in_row(start, channel);
             let x: Tile<f32, { [TILE] }> = unsafe { gather_numbers(input, input_size, place, token) };
-            let centred: Tile<f32, { [TILE] }> = select(existing(channel, CHANNELS), x - average, zero);
+            let centred: Tile<f32, { [TILE] }> = select(below(channel, CHANNELS), x - average, zero);
             squares = fma(centred, centred, squares, rounding::NearestEven, ftz::Disabled);
         }
         let total: Tile<f32, { [] }> = reduce_sum(squares, 0i32);
@@ -509,15 +463,15 @@ pub mod layer_norm {
         let nowhere: Tile<i32, { [TILE] }> = broadcast_scalar(ELEMENTS, shape![TILE]);
         let mut stored: Token = token;
         for first in (0i32..CHANNELS).step_by(TILE as usize) {
-            let channel: Tile<i32, { [TILE] }> = channels_from::<TILE>(first);
+            let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(first);
             let place: Tile<i32, { [TILE] }> = places_in_row(start, channel);
             let x: Tile<f32, { [TILE] }> = unsafe { gather_numbers(input, input_size, place, token) };
             let w: Tile<f32, { [TILE] }> =
-                unsafe { gather_factors::<F, TILE, SHIFT>(weight, weight_size, channel, token) };
+                unsafe { gather_shifted::<F, TILE, SHIFT>(weight, weight_size, channel, token) };
             let b: Tile<f32, { [TILE] }> = unsafe { gather_numbers(bias, bias_size, channel, token) };
             let y: Tile<f32, { [TILE] }> = fma((x - average) * inverse, w, b, rounding::NearestEven, ftz::Disabled);
             let result: Tile<E, { [TILE] }> = convert_tile(y);
-            let place: Tile<i32, { [TILE] }> = select(existing(channel, CHANNELS), place, nowhere);
+            let place: Tile<i32, { [TILE] }> = select(below(channel, CHANNELS), place, nowhere);
             let place: Tile<i64, { [TILE] }> = exti(place);
             let target: PointerTile<*mut E, { [TILE] }> = addresses(output, place);
             stored = unsafe { scatter(target, result, within(place, output_size), stored) };

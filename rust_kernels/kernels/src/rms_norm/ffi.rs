@@ -7,7 +7,7 @@ use crate::abi::{Failure, LaunchHints, Outcome, Status, TensorDesc, guard};
 use crate::call::{Call, Generic, Kernel};
 use crate::kernel;
 use crate::record::Target;
-use crate::tensor::{Dtype, Tensor, tile_of};
+use crate::tensor::{Tensor, tile_of};
 
 static RELOAD: Kernel = kernel!(rms_norm::reload(
     input,
@@ -54,11 +54,7 @@ pub unsafe fn plan(
     output.same_dtype(&input)?;
     output.same_shape(&input)?;
     output.matrix()?;
-    if rstd.dtype != Dtype::F32 {
-        return Err(Failure::new(Status::Dtype, format!("rstd: dtype must be f32, not {}", rstd.dtype.name())));
-    }
-    rstd.has_shape(&[rows], "input")?;
-    rstd.flat()?;
+    rstd.statistic(&[rows])?;
     let bits = |number: f64| Generic::Number((number as f32).to_bits().cast_signed());
     let (dtype, number) = (Generic::Type(input.dtype), Generic::Number);
     let tile = tile_of(columns, "input")?;

@@ -109,6 +109,7 @@ def test_diff_may_be_named(run: Run, rules_found: RulesFound) -> None:
         ((*PAIR, "--launch", "generated.grid=3"), "no grid axis 'grid'"),
         ((*PAIR, "--launch", "generated.n"), "a fact reads generated.n=VALUE"),
         ((*PAIR, "--runs", "3"), "--runs: error: says something only with --exec"),
+        ((*PAIR, "--lower", ""), "--lower: error: names no architecture"),
         ((*PAIR, "--no-cache"), "--no-cache: error: says something only with --lower"),
         ((*PAIR, "--select", "maks/missing"), "'maks/missing'; did you mean 'mask/missing'?"),
         ((*PAIR, "--select", "masks"), "no rule begins with 'masks'; did you mean 'mask'?"),

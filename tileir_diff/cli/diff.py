@@ -340,6 +340,9 @@ def options_of(given: dict[str, Any]) -> Options:
     front_ends = _front_ends(given["front_ends"])
     select = prefixes(given["select"]) or prefixes(config.select or ())
     ignore = prefixes(given["ignore"]) or prefixes(config.ignore or ())
+    lower = prefixes(given["lower"])
+    if given["lower"] and not lower:
+        raise InputError("names no architecture", "--lower")
     launch = parse_launch(given["launch"])
     check_launch(launch)
     check_selection(select, "--select" if given["select"] else config.path)
@@ -365,7 +368,7 @@ def options_of(given: dict[str, Any]) -> Options:
         reference_front_end=front_ends.get("reference"),
         generated_front_end=front_ends.get("generated"),
         timing=given["timing"],
-        lower=prefixes(given["lower"]),
+        lower=lower,
         cache=not given["no_cache"],
         execution=Execution(given["runs"], given["seed"], given["budget"], given["inputs"])
         if given["execute"]

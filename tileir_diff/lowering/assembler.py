@@ -91,7 +91,7 @@ class Assembler:
                 raise InputError(f"{self.tool} cannot be run: {error.strerror}") from None
             said = (done.stderr + done.stdout).decode("utf-8", "replace").replace(f"{folder}/", "")
             if "gpu-name" in said and "Cannot find option" in said:
-                raise InputError(f"tileiras {self.version} knows no {arch}", "--lower")
+                raise InputError(f"version {self.version} knows no {arch}", "tileiras")
             return Outcome(
                 done.returncode,
                 said,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.equivalence.symbolic.support import (
 )
 from tileir_diff import Execution, diff
 from tileir_diff.dialect import parse_text
+from tileir_diff.equivalence.symbolic.backend import z3
 
 SIZE = f"%N = assume bounded<0, ?>, %n : {N}\n"
 SMALL = f"%N = assume bounded<0, 2147483520>, %n : {N}\n"
@@ -57,6 +59,22 @@ ROUND_UP = (
     f"%s = subi %l, %k : {N}"
 )
 TILES = f"%c = divi %N, %i128 signed rounding<positive_inf> : {N}\n%s = muli %c, %i128 : {N}"
+
+
+def test_a_solver_that_gives_up_after_a_first_answer_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    check, found = z3.Solver.check, list[bool]()
+
+    def once(solver: Any) -> Any:
+        if any(found):
+            return z3.unknown
+        found.append(check(solver) == z3.sat)
+        return z3.sat if found[-1] else z3.unknown
+
+    monkeypatch.setattr(z3.Solver, "check", once)
+    report = compared(*(store_at(body.replace("%N", "%n")) for body in (ADDED, CEILING)))
+    assert any(found)
+    assert not report.ok
+    assert not proven(report)
 
 
 def test_rounding_up_by_setting_bits() -> None:

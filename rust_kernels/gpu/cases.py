@@ -303,8 +303,11 @@ def _rms_norm_reference(case: Case, multiprocessors: int) -> Reference:
         constants = (("TILE_SIZE_M", each), ("TILE_SIZE_N", tile), ("EPS", EPS), ("OFFSET", 1.0))
         blocks = min(multiprocessors, blocks_of(rows, each))
         return Reference(f"{module}_static_persistent", (*arrays, *constants), blocks)
-    tile = min(tile, 4096 // DTYPES[case.dtype].itemsize)
     arrays = (("x", "input"), ("w", "weight"), ("out", "out"), ("Rstd", "rstd"))
+    if case.form == "cached":
+        constants = (("N", columns), ("eps", EPS), ("offset", 1.0), ("TILE_SIZE", tile))
+        return Reference(f"{module}_multi_wave_cached", (*arrays, *constants), rows)
+    tile = min(tile, 4096 // DTYPES[case.dtype].itemsize)
     constants = (("N", columns), ("EPS", EPS), ("OFFSET", 1.0), ("TILE_SIZE", tile))
     return Reference(f"{module}_gather", (*arrays, *constants), rows)
 
@@ -777,7 +780,7 @@ def cases() -> list[Case]:
         *_all("relu", ("",), ADJACENT, vectors, long),
         *_all("gelu", ("none", "tanh"), ADJACENT, vectors, long),
         *_all("geglu", ("none", "tanh"), ADJACENT, ((7, 13, 1000), (5, 17)), ((4096, 4096), (2048, 14_336))),
-        *_all("rms_norm", ("reload", "persistent"), EACH_LAYOUT, ragged, rows),
+        *_all("rms_norm", ("reload", "persistent", "cached"), EACH_LAYOUT, ragged, rows),
         *_all("dropout", ("",), ADJACENT, vectors, long),
         *_all("layer_norm", ("views",), ADJACENT, ((3, 1100, 40), (2, 33, 17)), images),
         *_all("layer_norm", ("columns",), ADJACENT, ((3, 9000, 5), (2, 33, 15)), few),

@@ -27,7 +27,7 @@ FORMS = {
     "softmax": ("rows", "views", "chunked", "one_row"),
     "gelu": ("none", "tanh"),
     "geglu": ("none", "tanh"),
-    "rms_norm": ("reload", "persistent"),
+    "rms_norm": ("reload", "persistent", "cached"),
     "layer_norm": ("views", "columns", "rows"),
     "persistent_layer_norm": ("computed", "given"),
     "rope": ("full", "quarter"),
@@ -79,6 +79,7 @@ def small_cases() -> list[Case]:
     found += [Case("softmax", form, "f16", (5, 20)) for form in ("rows", "views", "chunked")]
     found.append(Case("softmax", "chunked", "f32", (2, 8200)))
     found.append(Case("rms_norm", "reload", "f32", (2, 1030)))
+    found.append(Case("rms_norm", "cached", "f16", (2, 16)))
     tall = (("views", (2, 1030, 16)), ("columns", (2, 2100, 6)), ("rows", (2, 17_000, 1)))
     found += [Case("layer_norm", form, "f32", shape) for form, shape in tall]
     found.append(Case("persistent_layer_norm", "computed", "bf16", (20, 20), "padded"))

@@ -132,8 +132,8 @@ fn dropout_of_some_and_of_all() {
 }
 
 #[test]
-fn rms_norm_in_both_forms() {
-    for (variant, columns) in [(0, 3000), (0, 512), (1, 3000), (1, 512)] {
+fn rms_norm_in_all_forms() {
+    for (variant, columns) in [(0, 3000), (0, 512), (1, 3000), (1, 512), (2, 3000), (2, 512)] {
         for_each_dtype(|dtype| {
             let (matrix, weight) = (tensor(dtype, &[67, columns]), tensor(dtype, &[columns]));
             let rstd = tensor(Dtype::F32, &[67]);

@@ -90,7 +90,9 @@ def rms_norm(
     if mode is None:
         waves = 2 * torch.cuda.get_device_properties(x.device).multi_processor_count
         mode = "static_persistent" if x.numel() // x.shape[-1] > waves else "multi_wave_reload"
-    variants = {"static_persistent": "persistent", "multi_wave_reload": "reload"}
+    variants = {
+        "static_persistent": "persistent", "multi_wave_reload": "reload", "multi_wave_cached": "cached",
+    }  # fmt: skip
     if mode not in variants:
         raise NotImplementedError(f"mode: {mode} is not one of {', '.join(variants)}")
     return ops.rms_norm(x, weight.contiguous(), eps, offset, variant=variants[mode])

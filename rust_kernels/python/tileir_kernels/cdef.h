@@ -77,7 +77,7 @@ int32_t tileir_geglu(const TensorDesc *out, const TensorDesc *input, int32_t dim
 int32_t tileir_dropout(const TensorDesc *out, const TensorDesc *input, double probability, int32_t seed,
                        const LaunchHints *hints, int32_t device, void *stream);
 /* out = input / rms * (shift + weight), rstd = 1 / rms, of each row. rstd is f32.
-   variant: 0 one block a row, 1 views, a block for several tiles of rows */
+   variant: 0 one block a row, 1 views, a block for several tiles of rows, 2 one block a row, which is one tile */
 int32_t tileir_rms_norm(const TensorDesc *out, const TensorDesc *rstd, const TensorDesc *input,
                         const TensorDesc *weight, double eps, double shift, int32_t variant, const LaunchHints *hints,
                         int32_t device, void *stream);

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tileir_kernels.tensors import Hints, Tiling
 
 VARIANTS: dict[str, int] = {"rows": 0, "views": 1, "chunked": 2, "one_row": 3}
-NORM_VARIANTS = {"reload": 0, "persistent": 1}
+NORM_VARIANTS = {"reload": 0, "persistent": 1, "cached": 2}
 PRODUCT_VARIANTS = {"plain": 0, "persistent": 1}
 APPROXIMATIONS = {"none": 0, "tanh": 1}
 GOLDEN_RATIO = 2654435761
@@ -143,7 +143,8 @@ def rms_norm(
     """Each row of `input` divided by the root of its mean square, times (shift + weight).
 
     `rstd`: where that root's inverse is written, f32. `variant`: "reload", one block a row, which it reads
-    twice; "persistent", by views, a block for several tiles of whole rows.
+    twice; "persistent", by views, a block for several tiles of whole rows; "cached", one block a row, which
+    is one tile.
     """
     check_tensor("input", input)
     check_tensor("weight", weight)

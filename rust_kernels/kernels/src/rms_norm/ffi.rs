@@ -23,11 +23,26 @@ static RELOAD: Kernel = kernel!(rms_norm::reload(
     rstd,
     rstd_size
 ));
+static CACHED: Kernel = kernel!(rms_norm::cached(
+    input,
+    input_rows,
+    input_columns,
+    input_stride,
+    weight,
+    weight_size,
+    output,
+    output_rows,
+    output_columns,
+    output_stride,
+    rstd,
+    rstd_size
+));
 static PERSISTENT: Kernel = kernel!(rms_norm::persistent(input, output, weight, rstd));
 /// Bytes of a tile of a row that is read in tiles.
 const TILE_BYTES: i32 = 4096;
 
-/// `variant`: 0 one block a row, which it reads twice; 1 views, a block for several tiles of whole rows.
+/// `variant`: 0 one block a row, which it reads twice; 1 views, a block for several tiles of whole rows; 2 one block a
+/// row, which it reads once.
 ///
 /// # Safety
 /// The descriptors are null or valid.
@@ -76,7 +91,12 @@ pub unsafe fn plan(
             let generics = vec![dtype, number(each), number(tile), bits(eps), bits(shift)];
             Ok(Call::new(&PERSISTENT, generics, blocks, hints).view(&input).view(&output).view(&weight).view(&rstd))
         }
-        _ => Err(Failure::new(Status::Value, format!("variant: {variant} is neither 0 nor 1"))),
+        2 => {
+            let constants = [number(columns), bits(eps), bits(shift), number(tile)];
+            let generics = [&[dtype], &constants[..], &[Generic::Flag(tile != columns)]].concat();
+            Call::new(&CACHED, generics, rows, hints).matrix(&input)?.flat(&weight)?.matrix(&output)?.flat(&rstd)
+        }
+        _ => Err(Failure::new(Status::Value, format!("variant: {variant} is not one of 0 to 2"))),
     }
 }
 

@@ -137,6 +137,87 @@ pub mod rms_norm {
         }
     }
 
+    /// One block a row, which is one tile and read once. MASKED: whether the tile ends after the row.
+    /// EPS, SHIFT: the bits of f32 numbers.
+    #[cutile::entry()]
+    pub unsafe fn cached<
+        E: ElementType,
+        const COLUMNS: i32,
+        const EPS: i32,
+        const SHIFT: i32,
+        const TILE: i32,
+        const MASKED: bool,
+    >(
+        input: *mut E,
+        input_rows: i32,
+        input_columns: i32,
+        input_stride: i32,
+        weight: *mut E,
+        weight_size: i32,
+        output: *mut E,
+        output_rows: i32,
+        output_columns: i32,
+        output_stride: i32,
+        rstd: *mut f32,
+        rstd_size: i32,
+    ) {
+        let token: Token = new_token_unordered();
+        let input_rows: i32 = unsafe { assume_bounds_lower::<_, 0>(input_rows) };
+        let input_columns: i32 = unsafe { assume_bounds_lower::<_, 0>(input_columns) };
+        let input_stride: i32 = unsafe { assume_bounds_lower::<_, 0>(input_stride) };
+        let weight_size: i32 = unsafe { assume_bounds_lower::<_, 0>(weight_size) };
+        let output_rows: i32 = unsafe { assume_bounds_lower::<_, 0>(output_rows) };
+        let output_columns: i32 = unsafe { assume_bounds_lower::<_, 0>(output_columns) };
+        let output_stride: i32 = unsafe { assume_bounds_lower::<_, 0>(output_stride) };
+        let rstd_size: i32 = unsafe { assume_bounds_lower::<_, 0>(rstd_size) };
+        let row: i32 = get_tile_block_id().0;
+        let column: Tile<i32, { [TILE] }> = iota(shape![TILE]);
+        let long: Tile<i64, { [TILE] }> = exti(column);
+
+        let source: PointerTile<*mut E, { [TILE] }> = row_addresses(input, row, input_stride, column);
+        let x: Tile<f32, { [TILE] }> = if MASKED {
+            let inside: Tile<bool, { [TILE] }> = row_mask(row, input_rows, column, input_columns);
+            unsafe { ahead(source, inside, token) }
+        } else {
+            unsafe { all_ahead(source, token) }
+        };
+        let zero: Tile<f32, { [TILE] }> = constant(0.0f32, shape![TILE]);
+        let squares: Tile<f32, { [TILE] }> = fma(x, x, zero, rounding::NearestEven, ftz::Disabled);
+        let total: Tile<f32, { [] }> = reduce_sum(squares, 0i32);
+        let columns: f32 = convert_scalar(COLUMNS);
+        let columns: Tile<f32, { [] }> = scalar_to_tile(columns);
+        let eps: f32 = float_of(EPS);
+        let eps: Tile<f32, { [] }> = scalar_to_tile(eps);
+        let inverse: Tile<f32, { [] }> = rsqrt(total / columns + eps, ftz::Disabled);
+        unsafe { store_scalar(rstd, rstd_size, row, inverse, token) };
+
+        let factor: Tile<f32, { [1] }> = inverse.reshape(shape![1]);
+        let factor: Tile<f32, { [TILE] }> = factor.broadcast(shape![TILE]);
+        let shift: f32 = float_of(SHIFT);
+        let shift: Tile<f32, { [TILE] }> = broadcast_scalar(shift, shape![TILE]);
+        let weights: PointerTile<*mut E, { [TILE] }> = addresses(weight, long);
+        let w: Tile<f32, { [TILE] }> = if MASKED {
+            let inside: Tile<bool, { [TILE] }> = within(long, weight_size);
+            unsafe { ahead(weights, inside, token) }
+        } else {
+            unsafe { all_ahead(weights, token) }
+        };
+        let result: Tile<E, { [TILE] }> = convert_tile(x * factor * (shift + w));
+        let inside: Tile<bool, { [TILE] }> = row_mask(row, output_rows, column, output_columns);
+        let target: PointerTile<*mut E, { [TILE] }> = row_addresses(output, row, output_stride, column);
+        let stored: Token = unsafe {
+            store_ptr_tko(
+                target,
+                result,
+                ordering::Weak,
+                None::<scope::TileBlock>,
+                Some(inside),
+                Some(token),
+                Latency::<1>,
+            )
+        };
+    }
+
     /// Each block takes every `blocks`-th tile of ROWS whole rows, by views; the weights are read once.
     /// EPS, SHIFT: the bits of f32 numbers.
     #[cutile::entry()]

@@ -213,7 +213,7 @@ def trunci(ev: Evaluator, op: TileOp) -> None:
         return
     narrowed = op.get("overflow") in ("nsw", "nw") or (bits == 32 and taken_to_fit(ev, term, bits))
     if narrowed and terms.value(term) is None:
-        ev.kernel.assume("index arithmetic fits i32 where it is narrowed to it")
+        ev.kernel.assume(f"index arithmetic fits i{bits} where it is narrowed to it")
         ev.set(op, term)
         return
     ev.set(op, terms.wrap(bits, term))

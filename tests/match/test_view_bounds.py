@@ -184,3 +184,35 @@ def test_rows_that_blocks_read_beyond_a_smaller_view_are_told_of_another_front_e
     assert found(reference, rows_of_blocks(index, 2 * rows, "_Z1k"), launch) == []
     told = found(reference, rows_of_blocks(index, rows - 1, "_Z1k"), launch)
     assert [(each.rule, each.impact) for each in told] == [("mask/changed", "bounds")]
+
+
+def inside(shape: str, promise: str = "true, true", *, other: bool = False) -> str:
+    """Copies a tile of 32 x 32 whose view has these sizes; `other`: as another front end writes it."""
+    sizes = [size.strip() for size in shape.split(",")]
+    text = "x".join("?" if size.startswith("%") else size for size in sizes)
+    view, out = f"tensor_view<{text}xf32, strides=[?,1]>", "tensor_view<32x32xf32, strides=[32,1]>"
+    tiles, stored = f"partition_view<tile=(32x32), {view}>", f"partition_view<tile=(32x32), {out}>"
+    f = "tile<32x32xf32>"
+    more = ", %more: tile<i32>" if other else ""
+    return f"""entry @{"_Z1k" if other else "k"}({PARAMETERS}{more}) {{
+{HEAD}
+%ta = make_tensor_view %a, shape = [{shape}], strides = [%m, 1] : tile<i32> -> {view}
+%av = make_partition_view %ta : {tiles}
+%tb = make_tensor_view %b, shape = [32, 32], strides = [32, 1] : {out}
+%bv = make_partition_view %tb : {stored}
+%v, %vt = load_view_tko weak %av[%x, %y] token = %t inbounds = [{promise}] : {tiles}, tile<i32> -> {f}, token
+%st = store_view_tko weak %v, %bv[%i0, %i0] token = %t : {f}, {stored}, tile<i32> -> token
+return
+}}
+"""
+
+
+def test_what_a_promise_to_lie_inside_is_about() -> None:
+    reference = inside("%n, %m")
+    assert found(reference, inside("%n, %m")) == []
+    for shape in ("%m, %n", "8, %m", "%n, %n"):
+        assert {each.rule for each in found(reference, inside(shape))} == {"mask/changed"}
+    assert found(reference, inside("%n, %m", other=True)) == []
+    fixed = inside("64, %m")
+    assert found(fixed, inside("96, %m", other=True)) == []
+    assert found(fixed, inside("8, %m", other=True))  # no tile of 32 rows lies inside of 8

@@ -1,4 +1,4 @@
-"""Sizes of tensor views that no mask shows: along a dimension whose tiles hold one element."""
+"""Sizes of tensor views that no mask shows: where tiles hold one element, or are promised to lie inside."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MANY = 1 << 12
 def view_sizes(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
     """Sizes that differ along such dimensions, where one front end wrote both kernels.
 
-    An index beyond the size is undefined behaviour, so equal effects do not tell. Two front ends may well
+    An access beyond the size is undefined behaviour, so equal effects do not tell. Two front ends may well
     give such a size in different forms: of these an index counts that does go beyond.
     """
     if not attempt.one_front_end:
@@ -34,7 +34,8 @@ def view_sizes(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
         if len(a.extents) != len(b.extents) or a.shape != b.shape:
             continue
         for dim, (expected, actual) in enumerate(zip(a.extents, b.extents, strict=True)):
-            if dim < len(a.shape) and a.shape[dim] == 1 and expected != blame.rename(actual):
+            unseen = all(_is_trusted(effect, dim) for effect in (a, b))
+            if unseen and expected != blame.rename(actual):
                 ops = _tensor_view(a.op), _tensor_view(b.op)
                 words = (f"{blame.show(size)} along dimension {dim}" for size in (expected, actual))
                 yield blame.make("mask/changed", *ops, *words, part="shape", impact="bounds")
@@ -60,12 +61,25 @@ def _left(blame: Blame, effect: Effect) -> tuple[int, int, int] | None:
         return None
     for dim, (coordinate, extent) in enumerate(zip(effect.coordinates, effect.extents, strict=False)):
         size, (_, last) = terms.value(extent), terms.range(coordinate)
-        if effect.shape[dim : dim + 1] != (1,) or size is None or last is None or last < size:
+        if size is None or not _is_trusted(effect, dim):
+            continue
+        if effect.shape[dim] > max(size, 1):
+            return dim, effect.shape[dim] - 1, size  # not even the first tile lies inside
+        if effect.shape[dim] != 1 or last is None or last < size:
             continue
         largest = _largest(terms, coordinate)
         if largest is not None and largest >= size:
             return dim, largest, size
     return None
+
+
+def _is_trusted(effect: Effect, dim: int) -> bool:
+    """Whether an access makes no check along a dimension: of tiles of one element, and where it promises."""
+    if dim >= len(effect.shape) or effect.family not in ("partition", "strided", "gather"):
+        return False
+    inbounds = effect.op.get("inbounds") or ()
+    one = effect.shape[dim] == 1 and effect.family == "partition"
+    return one or (dim < len(inbounds) and bool(inbounds[dim]))
 
 
 def _largest(terms: Terms, index: Term) -> int | None:

@@ -5,6 +5,8 @@ Plain data: a write is its address; what a branch or a loop wrote stands togethe
 
 from __future__ import annotations
 
+from functools import reduce
+from math import gcd
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -69,14 +71,31 @@ def _count(terms: Terms, writes: tuple[Write, ...], pointer: Term) -> int:
 
 
 def apart(terms: Terms, first: Term, second: Term) -> bool:
-    """Whether two addresses never meet on any lanes, by the range of their distance.
+    """Whether two addresses never meet on any lanes, by their distance: its range, or what is left of it by
+    the larger strides.
 
     A symbol of a loop must mean the same iteration in both.
     """
     lanes = [symbol for symbol in terms.symbols[second] if terms.kind[symbol] == "lane"]
     distance = terms.sub(first, terms.subst(second, {lane: _other(terms, lane) for lane in lanes}))
     low, high = terms.range(distance)
-    return (low is not None and low > 0) or (high is not None and high < 0)
+    return (low is not None and low > 0) or (high is not None and high < 0) or _between(terms, distance)
+
+
+def _between(terms: Terms, distance: Term) -> bool:
+    """Whether a number lies between two multiples of the largest of its factors: `128 * i + 32 + j` with j
+    below 32 is never 0."""
+    items = sorted(terms.items(distance), key=lambda item: (not item[0], -abs(item[1]), item[0]))
+    rest, step = distance, 0
+    for mono, factor in items:
+        if not mono:
+            break
+        step = gcd(step, factor)
+        rest = terms.sub(rest, reduce(terms.mul, map(terms.atom, mono), terms.const(factor)))
+        low, high = terms.range(rest)
+        if low is not None and high is not None and -(-low // step) * step > high:
+            return True
+    return False
 
 
 def _other(terms: Terms, lane: Term) -> Term:

@@ -266,3 +266,22 @@ def test_a_load_that_nothing_reads(extra: str, used: str, told: bool) -> None:
     other = kernel(f"{LOAD}\n{extra}\n%w = exp {used} : {T}\n{STORE}")
     dead = [each for each in found(plain, other) if each.rule == "dead-code/dead-load"]
     assert [each.impact for each in dead] == ["hint"] * told
+
+
+@pytest.mark.parametrize("tokens", [1, 2])
+def test_a_branch_that_hands_on_one_token_more_is_no_difference_beside_one(tokens: int) -> None:
+    def branched(number: int, bound: str, mark: str = "") -> str:
+        types, names = (", ".join([each] * number) for each in ("token", "{0}"))
+        result = "%r" if number == 1 else f"%r:{number}"
+        stored = STORE.replace("%in", "%wanted")
+        return kernel(
+            f"{LOAD}\n%w = exp %v : {T}\n%g = cmpi less_than %x, %m, signed : tile<i32> -> tile<i1>\n"
+            f"{result} = if %g -> ({types}) {{\n"
+            f"%wanted = cmpi less_than %o, {bound}, signed : tile<128xi32> -> tile<128xi1>{mark}\n{stored}\n"
+            f"yield {names.format('%st')} : {types}\n}} else {{\nyield {names.format('%t')} : {types}\n}}"
+        )
+
+    reference, generated = branched(1, "%nv"), branched(tokens, "%mv", " // here")
+    assert_found(reference, generated, "mask")
+    assert len(found(reference, generated)) == 1
+    assert found(reference, branched(tokens, "%nv")) == []

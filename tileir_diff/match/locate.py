@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SCALE = ("none", "hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
 MAX_PLACED = 3
+HANDED = frozenset({"inits", "operands"})
+"""Groups of what a loop or a branch hands on, tokens among it."""
 MUTE = frozenset({"print_tko", "assert"})
 
 
@@ -243,6 +245,11 @@ def _matters(blame: Blame, item: Local) -> bool:
             return False  # tokens: compared as an order
         if left == right:
             return False
+    if item.what == "operand" and item.operand < 0 and (ref.group(item.name) or gen.group(item.name)):
+        terms = ([_term(blame, side, v) for v in op.group(item.name)] for side, op in enumerate((ref, gen)))
+        left, right = ([term for term in each if term is not None] for each in terms)
+        if left == right and item.name in HANDED:
+            return False  # another number of tokens
     results = [
         (_term(blame, 0, a), _term(blame, 1, b)) for a, b in zip(ref.results, gen.results, strict=False)
     ]

@@ -1,7 +1,7 @@
 """Writes `results.json`, `docs/kernels.md` and `docs/kernels.svg` from the results of runs on one GPU.
 
 `python rust_kernels/gpu/report.py RESULTS.json ...`: a later file replaces what an earlier one says of an
-operator. Without files: the page and plot of the results that are kept.
+operator. What `overhead.py` wrote may be among them. Without files: the page and plot of what is kept.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"
 KEPT = HERE / "results.json"
+KEPT_CALLS = HERE / "overhead.json"
+CALLS_SCHEMA = "tileir-kernels-overhead/1"
 LEFT, WIDTH, ROW, LOW, HIGH = 120, 560, 28, 0.9, 1.2
 
 PAGE = """# Kernels in Rust on a GPU
@@ -39,6 +41,18 @@ by `rust_kernels/gpu/report.py` from `rust_kernels/gpu/results.json`.
 A call of ours takes {call:.0f} microseconds of the host (median over the configurations).
 
 ![speed by operator: a dot for each configuration, the mean and its interval](kernels.svg)
+"""
+
+CALLS = """
+## Calls through TileGym
+
+The time of one call on the host, of TileGym {tilegym}'s own function for a small tensor, with this backend
+and with its cuTile Python backend, by turns (`rust_kernels/gpu/overhead.py`): medians in microseconds, and
+the quotient with 95% by resampling; below 1 a call of ours takes less. Both backends gave the same result.
+
+| operator | ours | cuTile Python | quotient | 95% |
+|---|---|---|---|---|
+{rows}
 """
 
 
@@ -78,6 +92,20 @@ def page(results: dict[str, Any]) -> str:
         pairs=min(entry["pairs"] for entry in configurations),
         call=statistics.median(entry["call_us"] for entry in configurations),
     )
+
+
+def calls(measured: dict[str, Any]) -> str:
+    lines: list[str] = []
+    for each in measured["operators"]:
+        interval = f"{each['low']:.2f} to {each['high']:.2f}"
+        cells = each["operator"], f"{each['ours_us']:.1f}", f"{each['theirs_us']:.1f}"
+        lines.append(f"| {' | '.join(cells)} | **{each['ratio']:.2f}** | {interval} |")
+    return CALLS.format(tilegym=measured["tilegym"], rows="\n".join(lines))
+
+
+def whole_page(results: dict[str, Any]) -> str:
+    """The page, with the calls where they were measured."""
+    return page(results) + (calls(json.loads(KEPT_CALLS.read_text())) if KEPT_CALLS.exists() else "")
 
 
 def row(results: dict[str, Any], name: str) -> str:
@@ -135,9 +163,13 @@ def at(speed: float) -> float:
 
 
 def main() -> None:
-    results = merged([Path(name) for name in sys.argv[1:]] or [KEPT])
+    files = [Path(name) for name in sys.argv[1:]]
+    measured = [path for path in files if json.loads(path.read_text())["schema"] == CALLS_SCHEMA]
+    for path in measured[-1:]:
+        KEPT_CALLS.write_text(path.read_text())
+    results = merged([path for path in files if path not in measured] or [KEPT])
     KEPT.write_text(json.dumps(results, indent=1) + "\n")
-    (DOCS / "kernels.md").write_text(page(results))
+    (DOCS / "kernels.md").write_text(whole_page(results))
     (DOCS / "kernels.svg").write_text(plot(results))
 
 

@@ -56,7 +56,7 @@ def test_the_results_follow_the_schema() -> None:
 
 def test_page_and_plot_are_made_of_the_results() -> None:
     results = json.loads(report.KEPT.read_text())
-    assert (report.DOCS / "kernels.md").read_text() == report.page(results)
+    assert (report.DOCS / "kernels.md").read_text() == report.whole_page(results)
     assert (report.DOCS / "kernels.svg").read_text() == report.plot(results)
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import permutations
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.attributes import DivBy
 from tileir_diff.graph import floats
 from tileir_diff.graph.values import is_pointer, pointee_bits
 from tileir_diff.match.model import ArgumentPair
@@ -262,6 +264,12 @@ class Unifier:
                 continue
             if leaf not in self.gen_leaves and (index not in partners or partners[index] not in used_gen):
                 self.ref_leaves[leaf] = index
+        self.divisors: dict[Term, int] = {}
+        for promise in reference.promises:
+            leaf = terms.single(promise.term) if isinstance(promise.term, int) else None
+            stated = promise.assumption
+            if leaf in self.ref_leaves and isinstance(stated, DivBy) and stated.every in (None, 1):
+                self.divisors[leaf] = lcm(stated.divisor, self.divisors.get(leaf, 1))
         self.gen: dict[int, Term] = {}
         self.ref: dict[int, Term] = {}
         self.near_gen: dict[int, Term] = {}
@@ -303,7 +311,7 @@ class Unifier:
             if leaf_y in self.gen_leaves and self._bindable(x):
                 self.gen.setdefault(self.gen_leaves[leaf_y], x)
                 continue
-            if leaf_x in self.ref_leaves and (terms.value(y) is not None or self._other_parameter(leaf_x, y)):
+            if leaf_x is not None and leaf_x in self.ref_leaves and self._may_be(leaf_x, y, -1):
                 self.ref.setdefault(self.ref_leaves[leaf_x], y)
                 continue
             if leaf_x in self.ref_leaves and terms.kind[y] == "fc":
@@ -390,7 +398,14 @@ class Unifier:
         """Whether a parameter of the generated side (sign 1), or of the reference, may be this."""
         if sign > 0:
             return self._bindable(term)
-        return self.terms.value(term) is not None or self._other_parameter(leaf, term)
+        value = self.terms.value(term)
+        return self._other_parameter(leaf, term) if value is None else self._is_kept(leaf, value)
+
+    def _is_kept(self, leaf: Term, value: int) -> bool:
+        """Whether a value of a parameter is one of those that the reference is promised."""
+        low, high = self.terms.range(leaf)
+        inside = (low is None or low <= value) and (high is None or value <= high)
+        return inside and value % self.divisors.get(leaf, 1) == 0
 
     def _bindable(self, term: Term) -> bool:
         """A generated parameter may stand for a reference parameter, a product of them, a constant, or the
@@ -545,7 +560,7 @@ class Unifier:
                 continue
             if not self._may_be(leaf, quotient, sign):
                 size = terms.sub(quotient, terms.const(terms.poly(quotient).get((), 0)))
-                if self._may_be(leaf, size, sign):
+                if terms.value(size) is None and self._may_be(leaf, size, sign):
                     near.setdefault(leaves[leaf], size)
                 continue
             target.setdefault(leaves[leaf], quotient)

@@ -179,6 +179,14 @@ def test_what_only_a_waiver_lets_pass_is_said_first() -> None:
     assert harmless.why == "no difference that can change results was found; 1 warning waived"
 
 
+def test_what_only_fail_on_lets_pass_is_said_first() -> None:
+    judgement = judge([found(), found(impact="hint")], Policy(fail_on="logic"))
+    assert judgement.verdict == "PASS_WITH_NOTES"
+    assert judgement.why == (
+        "1 difference below --fail-on logic; no other difference that can change results was found; 2 warnings"
+    )
+
+
 class TestWaivers:
     def waive(self, *waivers: Waiver, today: date | None = None, entry: str = "softmax_entry") -> Judgement:
         return judge([found(entry=entry)], Policy(waivers=waivers, today=today), entries=(entry,))

@@ -185,8 +185,11 @@ def _verdict(
     warnings = _count(_number(counted, "warn"), "warning", "warnings")
     owner = "kernel" if warnings or not notes[0] else "host"
     notes = [warnings, *notes]
-    # What only a waiver or `--ignore` lets pass is the first thing to say.
+    # What only a waiver, `--ignore` or `--fail-on` lets pass is the first thing to say.
+    lowered = [each for each in counted if severity_of(each.finding.impact) == "critical"]
+    below = f"below --fail-on {policy.fail_on}"
     passed = [
+        _count(len(lowered), f"difference {below}", f"differences {below}"),
         _count(_number(waived, "critical"), "critical finding waived", "critical findings waived"),
         _count(_number(ignored, "critical"), "critical finding ignored", "critical findings ignored"),
     ]

@@ -303,8 +303,13 @@ def test_settings_are_found_and_the_command_line_wins(
 ) -> None:
     rules_found("mask/missing")
     (folder / "tileir-diff.toml").write_text('fail-on = "logic"')
-    assert run(*PAIR).exit_code == 0
-    assert run(*PAIR, "--fail-on", "edge").exit_code == 1
+    result = run(*PAIR)
+    assert result.exit_code == 0
+    told = f"settings of {folder / 'tileir-diff.toml'}: fail-on = logic"
+    assert told in result.stdout
+    result = run(*PAIR, "--fail-on", "edge")
+    assert result.exit_code == 1
+    assert told not in result.stdout
     (folder / "other.toml").write_text('[[waivers]]\nrule = "mask/*"\nreason = "padded by the host"\n')
     result = run(*PAIR, "--config", "other.toml")
     assert result.exit_code == 0

@@ -332,7 +332,7 @@ def options_of(given: dict[str, Any]) -> Options:
     from tileir_diff.cli.names import check_equivalences, check_launch, check_selection
     from tileir_diff.match.launch import parse_launch, read_argument_map
     from tileir_diff.match.model import CompareOptions, Execution
-    from tileir_diff.verdict.config import find_config, read_config
+    from tileir_diff.verdict.config import decided, find_config, read_config
     from tileir_diff.verdict.selection import prefixes
 
     _check_company(given)
@@ -364,7 +364,7 @@ def options_of(given: dict[str, Any]) -> Options:
             config.waivers,
             date.today(),
             "" if given["fail_on"] else config.path,
-        ),
+        )._replace(settings=decided(config, given)),
         reference_front_end=front_ends.get("reference"),
         generated_front_end=front_ends.get("generated"),
         timing=given["timing"],

@@ -326,7 +326,10 @@ def _placed(
     if found and (flow or not all(difference.rule in WHOLE for difference in found)):
         from tileir_diff.match.locate import place
 
-        found = place(blame, alignment, found) or found
+        placed = place(blame, alignment, found) or found
+        if len(placed) > 1:  # a harmless change beside the one that counts
+            placed = min(placed, _repaired(blame, attempt, found, names), key=len)
+        found = placed
     return found + promised
 
 

@@ -58,6 +58,8 @@ class Policy(NamedTuple):
     waivers: tuple[Waiver, ...] = ()
     today: date | None = None
     """The day on which waivers are judged; None: waivers never expire."""
+    settings: str = ""
+    """What a settings file decided of these, for the report; waivers are told where they apply."""
 
 
 class Judged(NamedTuple):
@@ -85,7 +87,7 @@ class Judgement(NamedTuple):
     ignored: list[Judged]
     """Those that `--select` or `--ignore` took out."""
     notices: list[str]
-    """Waivers that expired or that nothing needed; they never change the verdict."""
+    """What a settings file decided, and waivers that expired or that nothing needed."""
 
 
 def judge(
@@ -115,7 +117,7 @@ def judge(
         else:
             counted.append(judged)
     counted.sort(key=lambda each: (SEVERITIES.index(each.severity), each.finding.impact in ROUNDING))
-    notices = waivers.notices(entries)
+    notices = [*filter(None, [policy.settings]), *waivers.notices(entries)]
     notes = [  # those for the host first
         _count(obligations, "condition on the host", "conditions on the host"),
         _count(not_checked, "part not checked", "parts not checked"),

@@ -54,6 +54,18 @@ class Config(NamedTuple):
     waivers: tuple[Waiver, ...] = ()
 
 
+def decided(config: Config, given: Mapping[str, object]) -> str:
+    """In words, what a settings file decides where the command line (``given``) does not; "" for nothing."""
+    kept = (
+        ("fail-on", None if given["fail_on"] else config.fail_on),
+        ("strict", "true" if config.strict and given["strict"] is None else None),
+        ("select", None if given["select"] else ", ".join(config.select or ())),
+        ("ignore", None if given["ignore"] else ", ".join(config.ignore or ())),
+    )
+    told = "; ".join(f"{key} = {value}" for key, value in kept if value)
+    return f"settings of {config.path}: {told}" if told else ""
+
+
 def find_config(start: str) -> Config:
     """The nearest settings from `start` upwards; in one folder `tileir-diff.toml` wins."""
     folder = os.path.abspath(start)

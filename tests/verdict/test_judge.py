@@ -183,7 +183,8 @@ def test_what_only_fail_on_lets_pass_is_said_first() -> None:
     judgement = judge([found(), found(impact="hint")], Policy(fail_on="logic"))
     assert judgement.verdict == "PASS_WITH_NOTES"
     assert judgement.why == (
-        "1 difference below --fail-on logic; no other difference that can change results was found; 2 warnings"
+        "1 difference below --fail-on logic; no other difference that can change results was found; "
+        "2 warnings"
     )
 
 

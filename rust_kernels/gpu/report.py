@@ -40,7 +40,8 @@ by `rust_kernels/gpu/report.py` from `rust_kernels/gpu/results.json`.
 
 The configurations below 0.95 are all of one form of layer_norm, for rows of fewer than 16 elements
 (`columns`): cuTile Rust 0.5.0 makes no valid Tile IR of a masked load of two dimensions with a padding value,
-so this port loads without one and selects zeros, which is most likely why it is slower. That is the front end's.
+so this port loads without one and selects zeros, which is most likely why it is slower; that is the front
+end's.
 
 A call of ours takes {call:.0f} microseconds of the host (median over the configurations).
 

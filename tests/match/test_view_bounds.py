@@ -216,3 +216,54 @@ def test_what_a_promise_to_lie_inside_is_about() -> None:
     fixed = inside("64, %m")
     assert found(fixed, inside("96, %m", other=True)) == []
     assert found(fixed, inside("8, %m", other=True))  # no tile of 32 rows lies inside of 8
+
+
+def stored(mask: str) -> str:
+    """Stores 16 ones a block by pointers, where `mask` makes `%in` hold of the element `%o`."""
+    lanes, kind, flags = "tile<16xi32>", "tile<16xptr<f32>>", "tile<16xi1>"
+    return f"""entry @_Z1k({PARAMETERS}, %more: tile<i32>) {{
+{HEAD}
+%c16 = constant <i32: 16> : tile<i32>
+%lane = iota : {lanes}
+%start = muli %x, %c16 : tile<i32>
+%s1 = reshape %start : tile<i32> -> tile<1xi32>
+%sv = broadcast %s1 : tile<1xi32> -> {lanes}
+%o = addi %sv, %lane : {lanes}
+%n1 = reshape %n : tile<i32> -> tile<1xi32>
+%nv = broadcast %n1 : tile<1xi32> -> {lanes}
+%eight = constant <i32: 8> : {lanes}
+%in = cmpi {mask}, signed : {lanes} -> {flags}
+%b1 = reshape %b : tile<ptr<f32>> -> tile<1xptr<f32>>
+%bv = broadcast %b1 : tile<1xptr<f32>> -> {kind}
+%pb = offset %bv, %o : {kind}, {lanes} -> {kind}
+%one = constant <f32: 1.0> : tile<16xf32>
+%st = store_ptr_tko weak %pb, %one, %in token=%t : {kind}, tile<16xf32>, {flags} -> token
+return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mask", "follows"),
+    [
+        ("less_than %o, %nv", True),
+        ("greater_than_or_equal %o, %nv", False),
+        ("less_than %lane, %eight", False),
+    ],
+)
+def test_a_mask_follows_from_a_promise_or_it_is_another(mask: str, follows: bool) -> None:
+    """Where the reference promises that its tile lies inside, the port may check that, and nothing else."""
+    view = "tensor_view<?xf32, strides=[1]>"
+    tiles = f"partition_view<tile=(16), {view}>"
+    store = "store_view_tko weak %one, %bv[%x] token = %t inbounds = [true]"
+    reference = f"""entry @k({PARAMETERS}) {{
+{HEAD}
+%tb = make_tensor_view %b, shape = [%n], strides = [1] : tile<i32> -> {view}
+%bv = make_partition_view %tb : {tiles}
+%one = constant <f32: 1.0> : tile<16xf32>
+%st = {store} : tile<16xf32>, {tiles}, tile<i32> -> token
+return
+}}
+"""
+    told = [each.rule for each in found(reference, stored(mask)) if each.impact != "hint"]
+    assert told == ([] if follows else ["mask/extra"])

@@ -17,6 +17,7 @@ from tileir_diff.graph import floats
 from tileir_diff.graph.values import is_pointer, pointee_bits
 from tileir_diff.match.model import ArgumentPair
 from tileir_diff.match.roles import argument_index, entry_roles, role_names
+from tileir_diff.match.view_sizes import promised_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -289,6 +290,11 @@ class Unifier:
         for a, b in ((ref.pointer, gen.pointer), (ref.mask, gen.mask), (ref.guard, gen.guard)):
             if a is not None and b is not None:
                 self.unify(a, b)
+        promised = [promised_inside(self.terms, effect) for effect in (ref, gen)]
+        if ref.mask is not None and gen.mask is not None and bool(promised[0]) != bool(promised[1]):
+            # what one side promises the other may check
+            masks = zip((ref.mask, gen.mask), promised, strict=True)
+            self.unify(*(self.terms.conjunction((mask, *more)) for mask, more in masks))
         for a, b in zip(ref.values, gen.values, strict=False):
             self.unify(a, b)
         a, b = pair.reference.pointer, pair.generated.pointer

@@ -9,6 +9,7 @@ from tileir_diff.match.blame_indices import specific
 from tileir_diff.match.changed_ops import changed_op
 from tileir_diff.match.same_cause import differing_parts
 from tileir_diff.match.sites import origin
+from tileir_diff.match.view_sizes import promised_inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,7 +230,7 @@ def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bo
     if only == "lost" and promised == (False, True):
         words = _all(blame, lost), "promised in bounds"
         return blame.make("bounds/inbounds", ref_op, gen_op, *words, part="inbounds")
-    if only == "added" and promised == (True, False):
+    if only == "added" and promised == (True, False) and _follow(blame, ref_op, ref_atoms, added):
         words = "promised in bounds", _all(blame, added)
         return blame.make("bounds/inbounds", ref_op, gen_op, *words, part="inbounds", impact="hint")
     others = gen_atoms if lost else ref_atoms
@@ -245,6 +246,19 @@ def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bo
         return blame.make("mask/missing", ref_op, gen_op, *words, part="mask", status="MISSING")
     impact = "logic" if added else "bounds"
     return blame.make("mask/changed", ref_op, gen_op, *words, part="mask", impact=impact)
+
+
+def _follow(blame: Blame, ref_op: Op, ref_atoms: Sequence[Term], added: Sequence[Term]) -> bool:
+    """Whether conditions hold wherever the reference's tile lies inside of its view, as it promises."""
+    terms = blame.terms
+    effect = next((each for each in blame.reference.effects if each.op is ref_op), None)
+    if effect is None:
+        return False
+    kept = promised_inside(terms, effect)
+    lanes = {symbol for atom in kept for symbol in terms.symbols[atom] if terms.kind[symbol] == "lane"}
+    last = {lane: terms.const(terms.range(lane)[1] or 0) for lane in lanes}
+    known = (*ref_atoms, *kept, *(terms.subst(atom, last) for atom in kept))
+    return all(terms.implies(known, atom) for atom in added)
 
 
 def _own_mask(blame: Blame, op: Op) -> Sequence[Term]:

@@ -20,6 +20,16 @@ MANY = 1 << 12
 """An index that is made of so many blocks is not looked at, value by value."""
 
 
+def promised_inside(terms: Terms, effect: Effect) -> list[Term]:
+    """What an access through a view promises: that its lanes lie inside along some dimensions."""
+    inbounds = (effect.op.get("inbounds") or ()) if effect.coordinates else ()
+    return [
+        terms.compare("less_than", at, size)
+        for kept, at, size in zip(inbounds, effect.coordinates, effect.extents, strict=False)
+        if kept
+    ]
+
+
 def view_sizes(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
     """Sizes that differ along such dimensions, where one front end wrote both kernels.
 

@@ -256,3 +256,35 @@ def test_a_loop_that_carries_more_than_it_gives(names: tuple[str, str]) -> None:
     inits = ", ".join(f"%{name} = %c0" for name in names)
     handed_on = ", ".join(f"%{name}2" for name in names)
     assert_found(SUMMED.format(COUNTED), SUMMED.format(WHILE.format(inits, handed_on)), "addressing/index")
+
+
+def product(second: str, name: str) -> str:
+    """A square tile times one of the array `second`, in a loop; the second load is marked."""
+    square, view = "tile<16x16xf32>", "tensor_view<16x16xf32, strides=[16,1]>"
+    tiles = f"partition_view<tile=(16x16), {view}>"
+    views = "\n".join(
+        f"%t{each} = make_tensor_view %{each}, shape = [16, 16], strides = [16, 1] : {view}\n"
+        f"%v{each} = make_partition_view %t{each} : {tiles}"
+        for each in ("a", "b")
+    )
+
+    def load(result: str, array: str) -> str:
+        at = f"%v{array}[%i0, %i0] token = %t : {tiles}, tile<i32> -> {square}, token"
+        return f"%{result}, %{result}t = load_view_tko weak {at}"
+
+    dead = f"{DEAD}\n" if name != "k" else ""
+    kinds = f"{square}, {square}, {square}"
+    return kernel(
+        f"{dead}{views}\n%none = constant <f32: 0.0> : {square}\n"
+        f"%sum = for %i in (%i0 to %n, step %i1) : tile<i32> iter_values(%acc = %none) -> ({square}) {{\n"
+        f"{load('l', 'a')}\n{load('r', second)} {HERE}\n%p = mmaf %l, %r, %acc : {kinds}\n"
+        f"continue %p : {square}\n}}\n"
+        f"%st = store_view_tko weak %sum, %vb[%i0, %i0] token = %t : {square}, {tiles}, tile<i32> -> token",
+        name=name,
+    )
+
+
+def test_of_two_loads_of_one_value_the_wrong_one_is_told() -> None:
+    """The right one, which stands first, has its partner in the reference."""
+    first = assert_found(product("b", "k"), product("a", "k_entry"), "addressing")
+    assert first.rule == "addressing/base"

@@ -186,6 +186,13 @@ def test_rows_that_blocks_read_beyond_a_smaller_view_are_told_of_another_front_e
     assert [(each.rule, each.impact) for each in told] == [("mask/changed", "bounds")]
 
 
+def test_an_index_that_goes_beyond_is_told_as_another_index() -> None:
+    launch = CompareOptions(launch=parse_launch(["grid.x=256", "grid.y=1", "grid.z=1"]))
+    (index, rows), (wrong, _) = ROWS["its remainder"], ROWS["the block"]
+    told = found(rows_of_blocks(index, rows), rows_of_blocks(wrong, rows, "_Z1k"), launch)
+    assert [each.rule for each in told] == ["addressing/index"]
+
+
 def inside(shape: str, promise: str = "true, true", *, other: bool = False) -> str:
     """Copies a tile of 32 x 32 whose view has these sizes; `other`: as another front end writes it."""
     sizes = [size.strip() for size in shape.split(",")]

@@ -12,6 +12,7 @@ from tileir_diff.match.same_cause import differing_parts
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.kernel import Effect
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.blame import Blame, Op
     from tileir_diff.match.model import Difference
@@ -22,6 +23,7 @@ def memory(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Findi
     terms = blame.terms
     pa, pb = terms.args[a][0], blame.rename(terms.args[b][0])
     if pa != pb:
+        gen_op = _without_partner(blame, gen_op)
         return [Finding(address(blame, pa, pb, ref_op, gen_op))]
     type_a, type_b = terms.attr[a][0], terms.attr[b][0]
     if type_a != type_b:
@@ -30,6 +32,25 @@ def memory(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Findi
         return [Finding(difference) for difference in orderings(blame, ref_op, gen_op)]
     words = "reads before or after other writes of the array", "reads at another point"
     return blame.one("token-order/changed", ref_op, gen_op, *words)
+
+
+def _without_partner(blame: Blame, gen_op: Op) -> Op:
+    """Of several loads from one address the first that the reference does not make too: the wrong one."""
+    terms = blame.terms
+
+    def begins(effect: Effect) -> Term | None:
+        """The address of the first lane: the order of its lanes is each side's own."""
+        if effect.kind != "load" or effect.pointer is None:
+            return None
+        lanes = (symbol for symbol in terms.symbols[effect.pointer] if terms.kind[symbol] == "lane")
+        return blame.rename(terms.subst(effect.pointer, dict.fromkeys(lanes, terms.zero)))
+
+    address = next((begins(each) for each in blame.generated.effects if each.op is gen_op), None)
+    if address is None:
+        return gen_op
+    ours = [each.op for each in blame.generated.effects if begins(each) == address]
+    theirs = sum(begins(each) == address for each in blame.reference.effects)
+    return ours[theirs] if 0 < theirs < len(ours) else gen_op
 
 
 def orderings(blame: Blame, ref_op: TileOp, gen_op: TileOp) -> list[Difference]:

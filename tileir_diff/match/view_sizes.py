@@ -55,7 +55,7 @@ def _beyond(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
     """Accesses of the generated side whose index leaves the view, where the reference's stays inside."""
     for pair in (*attempt.match.pairs, *attempt.match.loads):
         a, b = pair.reference.effect, pair.generated.effect
-        left = _left(blame, b)
+        left = _left(blame, b) if pair.equal else None  # another index is told as one
         if left is None or _left(blame, a) is not None:
             continue
         dim, last, size = left

@@ -190,7 +190,7 @@ def test_an_index_that_goes_beyond_is_told_as_another_index() -> None:
     launch = CompareOptions(launch=parse_launch(["grid.x=256", "grid.y=1", "grid.z=1"]))
     (index, rows), (wrong, _) = ROWS["its remainder"], ROWS["the block"]
     told = found(rows_of_blocks(index, rows), rows_of_blocks(wrong, rows, "_Z1k"), launch)
-    assert [each.rule for each in told] == ["addressing/index"]
+    assert [each.rule for each in told] == ["arithmetic/op"]  # of the index
 
 
 def inside(shape: str, promise: str = "true, true", *, other: bool = False) -> str:

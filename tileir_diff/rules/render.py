@@ -77,7 +77,11 @@ def instruction(template: str, difference: Difference) -> str:
     expected = difference.expected
     place = _of_reference(difference.reference)
     if place and len(expected) > FORMULA_LIMIT and _FORMULA.search(expected):
-        return sentence(template, replace(difference, expected=place))
+        there = replace(difference, expected=place)
+        here = str(_values(there).get("at", "")).strip()  # first, beside another place
+        return (
+            f"{here}, {sentence(template.replace('{at}', ''), there)}" if here else sentence(template, there)
+        )
     family = difference.rule.partition("/")[0]
     if difference.detail.get("launch") and family in LAUNCHED and _NUMBER.search(expected):
         return f"{sentence(template, difference)} (for this launch)"

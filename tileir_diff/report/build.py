@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 
 
 UNLIKE = 0.5
-"""Kernels less alike than this are probably not two versions of one."""
+"""Kernels less alike than this are probably not two versions of one, if they access memory otherwise."""
+LONE = frozenset(
+    f"{family}/{detail}" for family in ("memory-family", "atomic") for detail in ("extra", "missing")
+)
+"""Accesses that only one side has."""
 
 
 class Dump(NamedTuple):
@@ -118,9 +122,13 @@ def blocked_result(reference: Dump, generated: Dump, error: InputError, versions
 
 
 def _why(judgement: Judgement, comparison: Comparison) -> str:
-    """What the verdict says; where it fails, first whether the kernels are meant to be the same at all."""
+    """What the verdict says; where it fails, first whether the kernels are meant to be the same at all.
+
+    Ops of two front ends are seldom alike; that they access the same memory says that the kernels are.
+    """
     alike = max((similarity for *_, similarity in comparison.pairs), default=1.0)
-    if not judgement.verdict.startswith("FAIL") or not 0 < alike < UNLIKE:
+    lone = any(each.finding.rule in LONE for each in judgement.findings)
+    if not judgement.verdict.startswith("FAIL") or not 0 < alike < UNLIKE or not lone:
         return judgement.why
     return f"these look like different kernels ({alike:.0%} alike); {judgement.why}"
 

@@ -157,3 +157,18 @@ def test_what_is_seen_on_one_side_only_is_told_in_words(line: str, family: str, 
         (told,) = compared(reference, generated).differences
         assert told.rule == f"{family}/{detail}"
         assert any(said.endswith(words) for said in (told.expected, told.actual))
+
+
+def test_one_other_value_of_a_table_is_told_where_it_stands() -> None:
+    def table(last: str) -> str:
+        return f"global @g <f32: [1.0, 2.0, {last}, 4.0]> : tile<4xf32>\n{kernel(ACCESS)}"
+
+    (told,) = compared(table("3.0"), table("5.0")).differences
+    assert (told.rule, told.expected, told.actual) == (
+        "constant/value",
+        "3.0 as element 2",
+        "5.0 as element 2",
+    )
+    assert told.generated is not None
+    assert told.generated.op.short == "global"
+    assert found(table("3.0"), table("3.0")) == []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_indices import specific
 from tileir_diff.match.changed_ops import changed_op
+from tileir_diff.match.own_memory import other_table
 from tileir_diff.match.same_cause import differing_parts
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ def orderings(blame: Blame, ref_op: TileOp, gen_op: TileOp) -> list[Difference]:
 
 def address(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Difference:
     """Two unequal addresses: another array, exchanged axes, another axis of the grid, or another index."""
+    table = other_table(blame, a, b)
+    if table is not None:
+        return table
     base_a, base_b = _bases(blame, a), _bases(blame, b)
     if base_a != base_b:
         words = _arrays(blame, base_a) or blame.show(a), _arrays(blame, base_b) or blame.show(b)

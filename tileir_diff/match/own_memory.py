@@ -39,6 +39,28 @@ def own_memory(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
             yield blame.make(rule, ref_op, gen_op, *words)
 
 
+def other_table(blame: Blame, a: Term, b: Term) -> Difference | None:
+    """Two addresses in globals that differ in one value, as a difference of this value."""
+    terms = blame.terms
+    tables: list[TileOp] = []
+    for kernel, address in ((blame.reference, a), (blame.generated, b)):
+        known = _own_memory(kernel)
+        parts = (mono[0] for mono, factor in terms.items(address) if len(mono) == 1 and factor == 1)
+        found = [known[each][1] for leaf in parts if (each := terms.atom(leaf)) in known]
+        tables += [op for op in found if op.short == "global" and op.get("value") is not None]
+    if len(tables) != 2:
+        return None
+    values = [op.get("value") for op in tables]
+    if (values[0].element, values[0].shape) != (values[1].element, values[1].shape):
+        return None
+    numbers = [value.ints() if value.element.is_int else value.floats() for value in values]
+    others = [at for at, (x, y) in enumerate(zip(*numbers, strict=False)) if x != y]
+    if len(others) != 1:
+        return None
+    expected, actual = (f"{each[others[0]]} as element {others[0]}" for each in numbers)
+    return blame.make("constant/value", tables[0], tables[1], expected, actual, part="value")
+
+
 def _own_memory(kernel: Kernel) -> dict[Term, tuple[TileOp, TileOp]]:
     """By address the op that gives it, and the op that defines the memory."""
     found: dict[Term, tuple[TileOp, TileOp]] = {}

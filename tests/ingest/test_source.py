@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import stat
 import sys
 from pathlib import Path
@@ -181,3 +182,20 @@ def test_real_disassembler_refuses_damage(tmp_path: Path) -> None:
     path.write_bytes(MAGIC + b"\x0d\x09\x00\x00junk")
     with pytest.raises(InputError, match=r"refuses this bytecode: .*unsupported Tile version 13\.9"):
         read_source(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("k.py", "this is Python, not Tile IR; `tileir-diff dump py`"),
+        ("k.rs", "this is Rust"),
+        ("k.cu", "CUDA C++"),
+    ],
+)
+def test_a_source_is_told_as_one(name: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text("def kernel(): pass\n", encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(words)):
+        read_source(path)
+    path.write_text("entry @k() {\nreturn\n}\n", encoding="utf-8")
+    assert read_source(path).format

@@ -12,6 +12,8 @@ from tileir_diff.ingest.formats import detect_format
 from tileir_diff.ingest.text import read_bytes
 
 MAGIC: Final = b"\x7fTileIR\x00"
+SOURCES: Final = {".py": ("Python", "py"), ".rs": ("Rust", "rs"), ".cu": ("CUDA C++", "cpp")}
+"""By suffix, sources that are given in place of what is made of them."""
 ELF_MACHINE: Final = 18
 """Offset of e_machine in an ELF file."""
 CUDA: Final = 190
@@ -54,6 +56,9 @@ def read_source(path: str | os.PathLike[str]) -> SourceFile:
     text = _decode(data, shown)
     if not text.strip():
         raise InputError("the input is empty", shown)
+    language, verb = SOURCES.get(os.path.splitext(name)[1], ("", ""))
+    if language and "entry @" not in text and "cuda_tile." not in text:
+        raise InputError(f"this is {language}, not Tile IR; `tileir-diff dump {verb}` compiles it", shown)
     return SourceFile(shown, text, detect_format(text), False)
 
 

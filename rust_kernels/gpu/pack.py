@@ -28,7 +28,9 @@ from tileir_kernels import build  # noqa: E402
 ARCH = "sm_90"
 MULTIPROCESSORS = 132
 CFFI = "cffi==2.1.1"
-TILEGYM = ("cuda-tile==1.7.0", "typing_extensions==4.16.0", "tilegym==1.5.1")
+TILEGYM = ("cuda-tile", "typing_extensions", "tilegym")
+PINS = HERE.parents[1] / "fixtures" / "make" / "toolchain.txt"
+"""Which versions of these: those that the ports are compared with."""
 PYTHON = "3.12"
 """That of the GPU machine."""
 ASSEMBLER = ("bin/tileiras", "bin/ptxas", "lib/libnvvm.so.4")
@@ -59,7 +61,7 @@ def copy_python(folder: Path) -> None:
     for name in ("cases.py", "run.py", "launch.py", "measure.py", "overhead.py", "schema.json"):
         shutil.copy(HERE / name, folder / name)
     install(folder / "packages", CFFI)
-    install(folder / "tilegym", "--no-deps", *TILEGYM)
+    install(folder / "tilegym", "--no-deps", "--constraint", str(PINS), *TILEGYM)
 
 
 def install(folder: Path, *packages: str) -> None:

@@ -54,6 +54,14 @@ def test_the_results_follow_the_schema() -> None:
     assert not fits(results, schema)
 
 
+def test_the_calls_follow_their_schema() -> None:
+    schema = json.loads((GPU / "overhead.schema.json").read_text())
+    measured = json.loads(report.KEPT_CALLS.read_text())
+    assert fits(measured, schema)
+    measured["operators"][0]["theirs_us"] = 0
+    assert not fits(measured, schema)
+
+
 def test_page_and_plot_are_made_of_the_results() -> None:
     results = json.loads(report.KEPT.read_text())
     assert (report.DOCS / "kernels.md").read_text() == report.whole_page(results)

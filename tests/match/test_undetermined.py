@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from tests.match.snippets import PARAMETERS, assert_equal, assert_found, kernel
+from tests.match.snippets import PARAMETERS, assert_equal, assert_found, found, kernel
 
 F, M, INT = "tile<128xf32>", "tile<128xi1>", "tile<128xi32>"
 OUT = f"token=%t : tile<128xptr<f32>>, {F}"
@@ -67,3 +67,62 @@ def test_a_comparison_that_counts_only_where_the_load_reads(case: tuple[str, str
     padded, bare = (flags(*case, COVERED, padded=each) for each in (True, False))
     assert_equal(padded, bare)
     assert_equal(bare, padded)
+
+
+# ---- two loads of one place ----------------------------------------------------------------------------
+
+FLAGS_IN, FLAGS_OUT = "%q: tile<ptr<i32>>", "%r: tile<ptr<i32>>"
+INTS = "tile<128xptr<i32>>"
+
+
+def twice(value: str, second: str = "%in", stored: str = "") -> str:
+    """A kernel that loads integers twice from one place, neither padded, and stores what it makes of them."""
+    addresses = "".join(
+        f"%{p}1 = reshape %{p} : tile<ptr<i32>> -> tile<1xptr<i32>>\n"
+        f"%{p}v = broadcast %{p}1 : tile<1xptr<i32>> -> {INTS}\n"
+        f"%p{p} = offset %{p}v, %o : {INTS}, {INT} -> {INTS}\n"
+        for p in "qr"
+    )
+    body = f"""{addresses}
+%in2 = cmpi less_than %o, %mv, signed : {INT} -> {M}
+%v, %vt = load_ptr_tko weak %pq, %in token=%t : {INTS}, {M} -> {INT}, token
+%u, %ut = load_ptr_tko weak %pq, {second} token=%t : {INTS}, {M} -> {INT}, token
+{value}
+%st = store_ptr_tko weak %pr, %w{stored and f", {stored}"} token=%t :
+  {INTS}, {INT}{stored and f", {M}"} -> token"""
+    return kernel(body, parameters=f"{PARAMETERS}, {FLAGS_IN}, {FLAGS_OUT}")
+
+
+NOTHING = f"%w = constant <i32: 0> : {INT}"
+CANCELLED = {
+    "difference": f"%w = subi %v, %u : {INT}",
+    "bits": f"%w = xori %v, %u : {INT}",
+    "comparison": f"%c = cmpi not_equal %v, %u, signed : {INT} -> {M}\n%w = exti %c unsigned : {M} -> {INT}",
+}
+
+
+@pytest.mark.parametrize("value", CANCELLED.values(), ids=CANCELLED)
+@pytest.mark.parametrize("second", ["%in", "%in2"])
+def test_two_loads_leave_other_things_in_their_lanes(value: str, second: str) -> None:
+    """Where both were read they are equal; elsewhere nobody knows what is left of them."""
+    reference, generated = twice(NOTHING, second), twice(value, second)
+    assert found(reference, generated)
+    assert found(generated, reference)
+    assert_equal(generated, generated)
+
+
+@pytest.mark.parametrize("value", CANCELLED.values(), ids=CANCELLED)
+def test_where_both_read_they_are_equal(value: str) -> None:
+    assert_equal(twice(NOTHING, stored="%in"), twice(value, stored="%in"))
+
+
+def test_one_load_or_two_of_one_place() -> None:
+    """What is undetermined stays so, whichever load left it."""
+    once, again = (twice(f"%w = addi %v, {other} : {INT}") for other in ("%v", "%u"))
+    assert_equal(once, again)
+    assert_equal(again, once)
+
+
+def test_what_nothing_uses_counts_for_no_load() -> None:
+    first, second = (twice(f"%w = muli {value}, {value} : {INT}") for value in ("%v", "%u"))
+    assert_equal(first, second)

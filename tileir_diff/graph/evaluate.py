@@ -61,6 +61,7 @@ class Evaluator:
     written    the arrays that the entry may write, by their pointers; ``written_in`` is the same by loop
     stored     by array what was written to it so far
     polls      how many loads of each array were not weak so far
+    unpadded   by what they read, the loads so far that leave lanes undetermined
     blocks     by axis what bounds the block's index: at least ``grid``, the number of blocks; None: unknown
     trusted    checks of bounds that the other side promises to hold where it makes the same access
     grids_differ  whether the two sides are launched on grids of different sizes
@@ -99,6 +100,7 @@ class Evaluator:
         self.exits: list[list[Exit]] = []
         self.stored: dict[Term, History] = {}
         self.polls: dict[Term | None, int] = {}
+        self.unpadded: dict[Term, list[TileOp]] = {}
         self.arrays = Arrays(self)
         self.written: frozenset[Term] = frozenset()
         self.written_in: dict[int, frozenset[Term]] = {}

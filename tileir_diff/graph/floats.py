@@ -419,18 +419,14 @@ def _bitcast(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> T
     if kind == "mem" and _same_storage(source, target):
         return _as_sort(terms, target, _reread(terms, node, target))
     if kind == "undefined" and terms.kind[inside[0]] == "mem" and _same_storage(source, target):
-        return _as_sort(
-            terms, target, terms.node("undefined", (target,), (_reread(terms, inside[0], target),))
-        )
+        memory = _reread(terms, inside[0], target)
+        return _as_sort(terms, target, terms.node("undefined", target, (memory, *inside[1:])))
     return None
 
 
 def _reread(terms: Terms, memory: Term, target: str) -> Term:
     """What a load gives, had it been of another type of as many bits."""
     again = terms.node("mem", (target, *terms.attr[memory][1:]), terms.args[memory])
-    if target in _INTEGERS:
-        half = 1 << (_INTEGERS[target] - 1)
-        terms.ranges.setdefault(again, (-half, half - 1))
     terms.inherit(memory, again)
     return again
 

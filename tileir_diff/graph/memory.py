@@ -13,6 +13,7 @@ from tileir_diff.graph.values import (
     element_bits,
     element_name,
     is_integer,
+    is_used,
     operand,
     ops_within,
     scalar_type,
@@ -108,10 +109,17 @@ def _masked(ev: Evaluator, op: TileOp, mask: Term, loaded: Term, padding: Term |
         # two loads leave different things in their lanes: one node for all would cancel in a difference
         memory = terms.single(loaded)
         assert memory is not None
-        undetermined = terms.node("undefined", (element_name(result),), (memory,))
-        _bound(terms, undetermined, result)
-        padding = ev.as_sort(undetermined, result)
+        which = terms.leaf("unpadded", _which(ev, op, memory))
+        padding = ev.as_sort(terms.node("undefined", element_name(result), (memory, which)), result)
     return terms.ite(mask, loaded, padding, sort_of(result))
+
+
+def _which(ev: Evaluator, op: TileOp, memory: Term) -> int:
+    """Of the loads that read this and pad nothing, which one it is; what nothing uses counts for none."""
+    loads = ev.unpadded.setdefault(memory, [])
+    if op not in loads and is_used(op):
+        loads.append(op)
+    return loads.index(op) if op in loads else 0
 
 
 def _chosen(terms: Terms, pointer: Term) -> tuple[Term, Term, Term] | None:
@@ -159,15 +167,8 @@ def _read(ev: Evaluator, op: TileOp, pointer: Term, base: Term | None, arrays: f
     attr = (element_name(result), epoch, ordering, op.get("memory_scope"))
     moments = [terms.atom(loop.iteration) for loop in loops]
     memory = terms.node("mem", attr, (pointer, *moments))
-    _bound(terms, memory, result)
     terms.origins[ev.side].setdefault(memory, op)
     return ev.as_sort(memory, result)
-
-
-def _bound(terms: Terms, memory: Term, value: SSAValue) -> None:
-    """What is read is a number of its type."""
-    if is_integer(value):
-        terms.ranges.setdefault(memory, signed_range(element_bits(value)))
 
 
 _PADDING = {"zero": 0.0, "neg_zero": -0.0, "nan": math.nan, "pos_inf": math.inf, "neg_inf": -math.inf}
@@ -279,7 +280,8 @@ def atomic(ev: Evaluator, op: TileOp) -> None:
     # it writes what it reads, so each iteration has a value of its own
     moments = [ev.terms.atom(loop.iteration) for loop in ev.loops]
     node = ev.terms.node("atomic", attr, (fields["pointer"], fields["mask"], *values, *moments))
-    _bound(ev.terms, node, result)
+    if is_integer(result):
+        ev.terms.ranges.setdefault(node, signed_range(element_bits(result)))
     ev.set_node(op, node)
     _write(ev, kind, op, fields, values)
 

@@ -268,6 +268,10 @@ class Ranges(Store):
                 return _signed(self.attr[atom][0])
             case "iop":
                 return self._op_range(atom)
+            case "mem":
+                return _of_type(self.attr[atom][0])
+            case "undefined":
+                return _of_type(self.attr[atom])
             case _:
                 return UNBOUNDED
 
@@ -300,6 +304,11 @@ def _fact_key(items: Items) -> tuple[Items, int, int]:
     if rest and rest[0][1] < 0:
         return tuple([(mono, -coef) for mono, coef in rest]), const, -1
     return rest, const, 1
+
+
+def _of_type(element: str) -> Range:
+    """The numbers of an integer type; what memory holds as another type has no bounds."""
+    return _signed(int(element[1:])) if element.startswith("i") and element[1:].isdigit() else UNBOUNDED
 
 
 def _signed(bits: int) -> Range:

@@ -20,7 +20,9 @@ Items = tuple[tuple[Mono, int], ...]
 MAX_MONOMIALS = 400
 """A polynomial with more monomials is kept as an opaque product: longer ones cost more than they settle."""
 
-LEAVES = frozenset({"lane", "bound", "it", "carry_lane", "arg", "block", "grid", "iter", "carry", "region"})
+LEAVES = frozenset(
+    {"lane", "bound", "it", "carry_lane", "arg", "block", "grid", "iter", "carry", "region", "unpadded"}
+)
 
 
 class Store:

@@ -99,7 +99,19 @@ def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
     pointer = None if effect.pointer is None else terms.under(finish(effect.pointer), guards)
     values = tuple(terms.under(finish(value), guards) for value in effect.values)
     values, element = _accessed(terms, effect, values)
+    values = tuple(_of_one_load(terms, value) for value in values)
     return CanonicalEffect(effect, trips, tuple(extents), pointer, condition, values, element)
+
+
+def _of_one_load(terms: Terms, value: Term) -> Term:
+    """What several loads of one place leave undetermined, as if one had left it: any value is any value.
+
+    Not where only that would make the value a certain one, as a difference of the two would be 0.
+    """
+    later = [s for s in terms.symbols[value] if terms.kind[s] == "unpadded" and terms.attr[s] != (0,)]
+    first = terms.leaf("unpadded", 0)
+    merged = terms.subst(value, dict.fromkeys(later, first)) if later else value
+    return merged if first in terms.symbols[merged] else value
 
 
 def _accessed(terms: Terms, effect: Effect, values: tuple[Term, ...]) -> tuple[tuple[Term, ...], str]:

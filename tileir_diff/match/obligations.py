@@ -230,16 +230,7 @@ def _inner_conditions(kernel: Kernel, values: tuple[Term, ...]) -> list[Term]:
 
 def has_undetermined(terms: Terms, values: tuple[Term, ...]) -> bool:
     """Whether lanes that a load leaves undetermined take part in the values."""
-    seen: set[Term] = set()
-    work = list(values)
-    while work and len(seen) < MAX_NODES:
-        node = work.pop()
-        if terms.kind[node] == "undefined":
-            return True
-        if node not in seen:
-            seen.add(node)
-            work.extend(terms.args[node])
-    return False
+    return any(terms.kind[symbol] == "unpadded" for value in values for symbol in terms.symbols[value])
 
 
 def _guards_load(kernel: Kernel, node: Term) -> bool:

@@ -236,6 +236,7 @@ class Kernel:
     loop_results    by the colour in a ``loop_result`` term: the loop and the result's index
     merges          tokens that may be one of several, as negative numbers in ``Effect.after``
     divisions       of exact integers: each division with its divisor and the condition under which it is done
+    skipped         loops that are reached and never go on to an iteration, or a second pass
     tested          what holds only as divisors are taken as positive, each with the op that tests it
     ops             all ops of the entry, itself included, in order
     promised        checks of bounds that accesses promise to hold, as ``graph.views`` names them
@@ -259,6 +260,7 @@ class Kernel:
         "promises",
         "roles",
         "side",
+        "skipped",
         "terms",
         "tested",
         "values",
@@ -283,6 +285,7 @@ class Kernel:
         self.roles: dict[int, tuple[int, str, int]] | None = None
         self.loop_results: dict[Term, tuple[Loop, int]] = terms.loop_results[side]
         self.merges: dict[int, Merge] = {}
+        self.skipped: list[TileOp] = []
         self.tested: dict[Term, TileOp] = {}
 
     def assume(self, sentence: str) -> None:

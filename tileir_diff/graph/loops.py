@@ -47,6 +47,7 @@ def for_(ev: Evaluator, op: TileOp) -> None:
     _, high = terms.range(trip)
     inits = [ev.env[value] for value in op.group("inits")]
     if high is not None and high <= 0:
+        ev.kernel.skipped.append(op)
         _set_all(ev, op, inits)
         return
     block = op.regions[0].block
@@ -66,6 +67,8 @@ def loop_(ev: Evaluator, op: TileOp) -> None:
     inits = [ev.env[value] for value in op.group("inits")]
     passes = foresight.passes(ev, op, inits)
     if passes is not None:
+        if passes == 1:
+            ev.kernel.skipped.append(op)
         _set_all(ev, op, _left(ev, op.regions[0].block, inits, passes))
         return
     loop = _open(ev, op, ev.terms.zero, ev.terms.one, None)

@@ -33,6 +33,22 @@ def loops(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int
     return found
 
 
+def no_trip(blame: Blame, a: Term, b: Term) -> list[Finding]:
+    """The result of a loop where the other side has a loop, too, that makes no trip; [] where it has none."""
+    kernels = blame.reference, blame.generated
+    runs = 0 if blame.terms.kind[a] == "loop_result" else 1
+    colour = blame.terms.args[(a, b)[runs]][0]
+    entered = _loop_of(blame, b) if runs else None
+    loop, _ = entered or kernels[runs].loop_results.get(colour) or (None, 0)
+    skipped = kernels[1 - runs].skipped
+    if loop is None or loop.trip is None or not skipped:
+        return []
+    trip = blame.show(loop.trip)
+    if runs:
+        return blame.one("loop/bounds", skipped[0], loop.op, "0", trip, impact="logic")
+    return blame.one("loop/bounds", loop.op, skipped[0], trip, "0", impact="logic")
+
+
 def _loop_of(blame: Blame, term: Term) -> tuple[Loop, int] | None:
     """The generated loop of a result whose symbols were renamed."""
     colour = blame.terms.args[term][0]

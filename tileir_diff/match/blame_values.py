@@ -10,7 +10,7 @@ from tileir_diff.match.blame import MAX_DEPTH, Finding
 from tileir_diff.match.blame_floats import elementwise
 from tileir_diff.match.blame_folds import contractions, one_fold, reductions
 from tileir_diff.match.blame_integers import integer_modes, integers, shared_constant
-from tileir_diff.match.blame_loops import loops
+from tileir_diff.match.blame_loops import loops, no_trip
 from tileir_diff.match.blame_masks import one_selection, predicates, selections
 from tileir_diff.match.blame_memory import memory
 from tileir_diff.match.sites import defining_op, text
@@ -53,6 +53,10 @@ def explain(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: i
         if chosen is not None:
             pair = (chosen, b) if term == a else (a, chosen)
             return selections(blame, *pair, ref_op, gen_op, depth)
+    if "loop_result" in (ka, kb):
+        found = no_trip(blame, a, b)
+        if found:
+            return found
     if "ite" in (ka, kb):
         found = one_selection(blame, a, b, ref_user, gen_user, depth)
         if found is not None:

@@ -306,7 +306,7 @@ def _guessed(attempt: Attempt, trial: Callable[[Binding], Attempt]) -> Attempt:
     """Scalars of the reference that no generated parameter matches: known sizes or strides, or none."""
     for guess in _joint_guesses(attempt):
         better = trial(guess)
-        if better.equal:
+        if better.equal and not _does_less(attempt, better):
             return better
     tries = MAX_GUESSES
     for index, candidates in _single_guesses(attempt):
@@ -315,13 +315,29 @@ def _guessed(attempt: Attempt, trial: Callable[[Binding], Attempt]) -> Attempt:
             reference = list(attempt.binding.reference)
             reference[index] = term
             guess = trial(_with_reference(attempt.binding, reference))
-            if guess.match.score < best.match.score:
+            if guess.match.score < best.match.score and not _does_less(attempt, guess):
                 best = guess
         attempt = best
         tries -= len(candidates)
         if attempt.equal or tries <= 0:
             break
     return attempt
+
+
+def _does_less(attempt: Attempt, guess: Attempt) -> bool:
+    """Whether a guess leaves the reference without a loop, or without all lanes of an access.
+
+    No launch is meant that way: a port without the loop would equal the reference by an empty array.
+    """
+    before, after = ((len(each.reference.skipped), _masked_off(each)) for each in (attempt, guess))
+    return after[0] > before[0] or after[1] > before[1]
+
+
+def _masked_off(attempt: Attempt) -> int:
+    """How many accesses of the reference have no lane."""
+    terms = attempt.reference.terms
+    off = (effect for effect in attempt.reference.effects if effect.mask == terms.false)
+    return sum(effect.guard != terms.false for effect in off)
 
 
 def _joint_guesses(attempt: Attempt) -> Iterator[Binding]:

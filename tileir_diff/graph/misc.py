@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.dialect.attributes import Bounded
 from tileir_diff.dialect.types import Token
+from tileir_diff.graph import unwrapped
 from tileir_diff.graph.kernel import Promise
 from tileir_diff.graph.ranges import meet
 from tileir_diff.graph.shapes import relane
@@ -59,7 +60,7 @@ def select(ev: Evaluator, op: TileOp) -> None:
 
 
 def offset(ev: Evaluator, op: TileOp) -> None:
-    ev.set(op, ev.terms.add(ev.operand(op, "ptr"), ev.operand(op, "offset")))
+    ev.set(op, ev.terms.add(ev.operand(op, "ptr"), unwrapped.index(ev, operand(op, "offset"))))
 
 
 def assume(ev: Evaluator, op: TileOp) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tileir_diff.dialect.types import GatherScatterView, StridedView
+from tileir_diff.graph import unwrapped
 from tileir_diff.graph.carries import depth_iteration
 from tileir_diff.graph.shapes import relane
 from tileir_diff.graph.values import View, element_bits, tensor_dim
@@ -85,7 +86,7 @@ def access(ev: Evaluator, op: TileOp) -> Access:
     pointer = view.pointer
     coordinates: list[Term] = []
     for dim, value in enumerate(op.group("index")):
-        coordinate = _coordinate(ev, kind, dim, ev.env[value])
+        coordinate = _coordinate(ev, kind, dim, unwrapped.index(ev, value))
         coordinates.append(coordinate)
         pointer = terms.add(pointer, terms.mul(coordinate, view.strides[tensor_dim(kind, dim)]))
     inside, trusted = _bounds(ev, op, pointer, coordinates)

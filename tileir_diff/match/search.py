@@ -88,11 +88,20 @@ def evaluate(
         sides[1].trusted = kernel.promised
         return kernel, sides[1].run()
 
-    learnt = terms.learnt
-    kernels = run()
-    if terms.learnt != learnt:
-        kernels = run()  # what was learnt on the way holds from the start
-    return Attempt(*kernels, binding, _matched(*kernels, binding))
+    def attempt() -> Attempt:
+        learnt = terms.learnt
+        kernels = run()
+        if terms.learnt != learnt:
+            kernels = run()  # what was learnt on the way holds from the start
+        return Attempt(*kernels, binding, _matched(*kernels, binding))
+
+    first = attempt()
+    if first.equal or terms.unwraps or not (first.reference.unwrapped or first.generated.unwrapped):
+        return first
+    terms.unwraps = True
+    second = attempt()
+    terms.unwraps = second.match.score < first.match.score
+    return second if terms.unwraps else first
 
 
 def _evaluators(

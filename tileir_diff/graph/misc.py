@@ -24,7 +24,7 @@ from tileir_diff.graph.values import (
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.evaluate import Evaluator, Handler
-    from tileir_diff.graph.terms import Term
+    from tileir_diff.graph.terms import Term, Terms
 
 GRID_MAX = (2**31 - 1, 65535, 65535)
 """The largest grid that a launch may have, by axis."""
@@ -157,10 +157,26 @@ def pack(ev: Evaluator, op: TileOp) -> None:
     source, result = op.operands[0], op.results[0]
     term: Term = ev.env[source]
     extent = shape_of(source)[0]
+    before = _before(terms, term, (str(result.type), str(source.type)), extent, shape_of(result)[0])
+    if before is not None:
+        ev.set(op, before)
+        return
     index = terms.atom(terms.bound(terms.height[term] + 1, extent)) if extent > 1 else terms.zero
     body = relane(terms, term, (extent,), [index])
     lane = terms.lane(0, shape_of(result)[0])
     ev.set_node(op, terms.node("reinterpret", (op.short, (str(source.type), str(result.type))), (body, lane)))
+
+
+def _before(terms: Terms, term: Term, types: tuple[str, str], extent: int, elements: int) -> Term | None:
+    """What a row of ``extent`` was before it was packed, or unpacked, out of so many elements."""
+    node = terms.single(term)
+    if node is None or terms.kind[node] != "reinterpret" or terms.attr[node][1] != types:
+        return None
+    body, lane = terms.args[node]
+    if lane != terms.lane(0, extent):
+        return None
+    index = terms.leaf("bound", terms.height[body], elements)
+    return terms.subst(body, {index: terms.lane(0, elements)})
 
 
 def opaque(ev: Evaluator, op: TileOp) -> None:

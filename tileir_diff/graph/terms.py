@@ -134,6 +134,8 @@ class Terms(Predicates):
 
     def _as_extreme(self, cond: Term, a: Term, b: Term) -> Term | None:
         """``a < b ? a : b`` in its four spellings as a minimum or maximum."""
+        if self.kind[cond] == "ult":
+            return self._unsigned_extreme(cond, a, b)
         if self.kind[cond] != "le":
             return None
         diff = self.sub(a, b)
@@ -143,6 +145,14 @@ class Terms(Predicates):
             if self.le0(self.sub(self.const(slack), diff)) == cond:
                 return self.maximum((a, b))
         return None
+
+    def _unsigned_extreme(self, cond: Term, a: Term, b: Term) -> Term | None:
+        """The same of numbers that are compared without their signs."""
+        sides = self.args[cond]
+        if sides not in ((a, b), (b, a)):
+            return None
+        name = "mini" if sides == (a, b) else "maxi"
+        return self.integer_op((self.attr[cond], name, ("signed", "unsigned")), (a, b))
 
     def _as_floor(self, cond: Term, on_true: Term, on_false: Term) -> Term | None:
         """``r < 0 ? x - f : x``, where r is the remainder of a by b > 0 and x has ``tdiv(a, b)`` in it.

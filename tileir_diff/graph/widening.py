@@ -35,8 +35,12 @@ def narrowed(terms: Terms, build: Build, target: str, term: Term, depth: int = M
     kind, attr, args = terms.kind[term], terms.attr[term], terms.args[term]
     if kind == "fc":
         return _constant(terms, target, *attr)
-    if depth == 0 or kind not in ("f", "ite"):
+    if depth == 0 or kind not in ("f", "ite", "reduce"):
         return None
+    if kind == "reduce":
+        return _folded(
+            terms, build, target, term, lambda body: narrowed(terms, build, target, body, depth - 1)
+        )
     if kind == "ite":
         arms = [narrowed(terms, build, target, arm, depth - 1) for arm in args[1:]]
         known = [arm for arm in arms if arm is not None]
@@ -67,6 +71,10 @@ def _constant(terms: Terms, target: str, element: str, bits: int) -> Term | None
 
 def widened(terms: Terms, build: Build, element: tuple[str, str], term: Term) -> Term | None:
     """What is exact in the narrow type, done in the wide one; None where nothing is."""
+    if terms.kind[term] == "reduce":
+        return _folded(
+            terms, build, element[1], term, lambda body: build(terms, ("ftof", element, ()), (body,))
+        )
     if terms.kind[term] != "f":
         return None
     name, inner, mods = terms.attr[term]
@@ -77,6 +85,31 @@ def widened(terms: Terms, build: Build, element: tuple[str, str], term: Term) ->
     operands = tuple([build(terms, ("ftof", element, ()), (arg,)) for arg in terms.args[term]])
     again = build(terms, (name, element[1], mods), operands)
     terms.inherit(term, again)
+    return again
+
+
+def _folded(
+    terms: Terms, build: Build, target: str, fold: Term, convert: Callable[[Term], Term | None]
+) -> Term | None:
+    """A `reduce` or `scan` that takes the largest or smallest number, done in the type ``target``.
+
+    ``convert`` gives what is folded in that type, where it has it.
+    """
+    name, position, extent, identities, bodies, *direction = terms.attr[fold]
+    combine, body, *along = terms.args[fold]
+    if bodies != 1 or terms.kind[combine] != "f":
+        return None
+    op, _, mods = terms.attr[combine]
+    chosen = all(terms.kind[arg] == "region" for arg in terms.args[combine])
+    if op not in ("maxf", "minf") or not chosen or any(key == "flush_to_zero" for key, _ in mods):
+        return None
+    start, converted = _constant(terms, target, *identities[0]), convert(body)
+    if start is None or converted is None:
+        return None
+    attr = (name, position, extent, (terms.attr[start],), bodies, *direction)
+    combined = build(terms, (op, target, mods), terms.args[combine])
+    again = terms.node("reduce", attr, (combined, converted, *along))
+    terms.inherit(fold, again)
     return again
 
 

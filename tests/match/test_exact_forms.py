@@ -1,0 +1,102 @@
+"""Two spellings of one value, exact in every bit, and one beside them that is another value."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.match.snippets import LOAD, STORE, Pair, assert_equal, assert_found, kernel, with_value
+
+F, B, H, M, INT = (f"tile<128x{kind}>" for kind in ("f32", "bf16", "f16", "i1", "i32"))
+NARROW = f"%n0 = ftof %v : {F} -> {B}"
+SPREAD = f"%r1 = reshape %r : tile<f32> -> tile<1xf32>\n%w = broadcast %r1 : tile<1xf32> -> {F}"
+LEAST = {"bf16": {"maxf": "0xFF80", "minf": "0x7F80"}, "f32": {"maxf": "0xFF800000", "minf": "0x7F800000"}}
+
+
+def folded(source: str, element: str, op: str, identity: str | None = None, name: str = "%r") -> str:
+    start = identity or LEAST[element][op]
+    return f"""{name} = reduce {source} dim=0 identities=[{start} : {element}] :
+  tile<128x{element}> -> tile<{element}> (%p: tile<{element}>, %q: tile<{element}>) {{
+  %chosen = {op} %p, %q : tile<{element}>
+  yield %chosen : tile<{element}>
+}}"""
+
+
+def fold_narrow(op: str) -> str:
+    body = folded("%n0", "bf16", op, "0.0" if op == "addf" else None, name="%rn")
+    return f"{NARROW}\n{body}\n%r = ftof %rn : tile<bf16> -> tile<f32>\n{SPREAD}"
+
+
+def fold_wide(op: str, identity: str | None = None) -> str:
+    return f"{NARROW}\n%wide = ftof %n0 : {B} -> {F}\n{folded('%wide', 'f32', op, identity)}\n{SPREAD}"
+
+
+def fold_wide_narrowed(op: str) -> str:
+    body = folded("%wide", "f32", op, name="%r0")
+    casts = "%rn = ftof %r0 : tile<f32> -> tile<bf16>\n%r = ftof %rn : tile<bf16> -> tile<f32>"
+    return f"{NARROW}\n%wide = ftof %n0 : {B} -> {F}\n{body}\n{casts}\n{SPREAD}"
+
+
+HALF = f"%h = ftof %v : {F} -> {H}"
+AS_BYTES = f"{HALF}\n%bytes = pack %h : {H} -> tile<256xi8>"
+PACKED = f"{AS_BYTES}\n%g = unpack %bytes : tile<256xi8> -> {H}\n%w = ftof %g : {H} -> {F}"
+OTHER_TYPE = f"{AS_BYTES}\n%g = unpack %bytes : tile<256xi8> -> {B}\n%w = ftof %g : {B} -> {F}"
+
+PAIRS = [
+    Pair("largest", fold_narrow("maxf"), fold_wide("maxf"), fold_wide("maxf", "0.0"), ("reduction",)),
+    Pair("smallest", fold_narrow("minf"), fold_wide("minf"), fold_wide("maxf"), ("reduction",)),
+    Pair("narrowed again", fold_narrow("maxf"), fold_wide_narrowed("maxf"), fold_wide_narrowed("minf")),
+    Pair("packed and unpacked", f"{HALF}\n%w = ftof %h : {H} -> {F}", PACKED, OTHER_TYPE),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+def test_exact_forms(pair: Pair) -> None:
+    reference, generated = with_value(pair.reference), with_value(pair.generated)
+    assert_equal(reference, generated)
+    assert_equal(generated, reference)
+    rules = pair.rules or ("arithmetic", "conversion", "reduction", "element-type", "loop")
+    assert_found(reference, with_value(pair.wrong), *rules)
+
+
+def test_a_sum_is_rounded_in_its_type() -> None:
+    """Only what chooses one of the numbers is the same in both types."""
+    assert_found(with_value(fold_narrow("addf")), with_value(fold_wide("addf", "0.0")), "element-type")
+
+
+# ---- unsigned extremes -------------------------------------------------------------------------------
+
+KINDS = f"%k = bitcast %v : {F} -> {INT}"
+SPELLED = {
+    "maxi": [
+        ("greater_than", "%k, %mv"),
+        ("less_than_or_equal", "%mv, %k"),
+        ("greater_than_or_equal", "%k, %mv"),
+    ],
+    "mini": [
+        ("less_than", "%k, %mv"),
+        ("greater_than_or_equal", "%mv, %k"),
+        ("less_than_or_equal", "%k, %mv"),
+    ],
+}
+
+
+def integers(body: str) -> str:
+    return kernel(f"{LOAD}\n{KINDS}\n{body}\n%w = bitcast %z0 : {INT} -> {F}\n{STORE}")
+
+
+def selected(comparison: tuple[str, str], signed: str, arms: str) -> str:
+    predicate, sides = comparison
+    return integers(
+        f"%c = cmpi {predicate} {sides}, {signed} : {INT} -> {M}\n%z0 = select %c, {arms} : {M}, {INT}"
+    )
+
+
+@pytest.mark.parametrize("name", SPELLED)
+@pytest.mark.parametrize("spelling", range(3))
+def test_an_unsigned_extreme_spelled_out(name: str, spelling: int) -> None:
+    comparison = SPELLED[name][spelling]
+    extreme = integers(f"%z0 = {name} %k, %mv unsigned : {INT}")
+    assert_equal(extreme, selected(comparison, "unsigned", "%k, %mv"))
+    assert_equal(selected(comparison, "unsigned", "%k, %mv"), extreme)
+    assert_found(extreme, selected(comparison, "unsigned", "%mv, %k"), "arithmetic")
+    assert_found(extreme, selected(comparison, "signed", "%k, %mv"), "integer-mode", "mask", "arithmetic")

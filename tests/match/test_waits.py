@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.match.snippets import LOAD, PARAMETERS, STORE, assert_equal, assert_found, found, kernel
+from tests.match.snippets import LOAD, PARAMETERS, STORE, assert_equal, assert_found, compared, found, kernel
 
 FLAGS = f"{PARAMETERS}, %f: tile<ptr<i32>>, %g: tile<ptr<i32>>"
 FLAG = "tile<ptr<i32>> -> tile<i32>, token"
@@ -249,3 +251,30 @@ def test_a_loop_that_may_never_end_under_another_condition() -> None:
     assert_found(some, always, "control-flow", "mask")
     assert_found(always, some, "control-flow", "mask")
     assert_equal(some, some)
+
+
+# ---- a lock whose index one side checks --------------------------------------------------------------
+
+KERNELS = Path(__file__).parents[2] / "fixtures" / "kernels" / "locked_sum"
+CHECKED, UNCHECKED = ((KERNELS / name).read_text(encoding="utf-8") for name in ("py.mlir", "rs.mlir"))
+TAKEN = "atomic_cas_tko acquire device %3, %cst_0_i32, %cst_1_i32"
+WRONG = {
+    "another lock": ("offset %assume_10, %assume_blockId_y", "offset %assume_10, %assume_blockId_x"),
+    "taken when it is taken": (TAKEN, TAKEN.replace("%cst_0_i32, ", "%cst_1_i32, ")),
+    "left when it is taken": ("cmpi not_equal %result_22", "cmpi equal %result_22"),
+    "never taken": (TAKEN, TAKEN.replace("%cst_1_i32", "%cst_0_i32")),
+}
+
+
+def test_the_launch_keeps_the_index_of_a_lock_in_range() -> None:
+    for reference, generated in ((CHECKED, UNCHECKED), (UNCHECKED, CHECKED)):
+        assert [each.rule for each in found(reference, generated) if each.impact != "hint"] == []
+        lines = compared(reference, generated).obligations
+        assert any(line.startswith("block.y < ") and "all blocks" in line for line in lines)
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_what_else_differs_in_a_lock_is_found(wrong: tuple[str, str]) -> None:
+    edited = UNCHECKED.replace(*wrong)
+    assert edited != UNCHECKED
+    assert any(each.impact == "logic" for each in found(CHECKED, edited))

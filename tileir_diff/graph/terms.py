@@ -279,7 +279,9 @@ class Terms(Predicates):
             node = work.pop()
             if self.kind[node] in ("not", "and", "or"):
                 work.extend(self.args[node])
-            elif any(self.kind[atom] == "ite" for arg in self.args[node] for atom in self.args[arg]):
+            elif any(
+                self.kind[atom] in ("ite", "atomic") for arg in self.args[node] for atom in self.args[arg]
+            ):
                 return True
         return False
 

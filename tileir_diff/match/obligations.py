@@ -37,16 +37,19 @@ def host_obligations(
     """
     terms = kernel.terms
     ref, gen = pair.reference, pair.generated
-    if ref.trips != gen.trips or ref.extents != gen.extents or ref.effect.kind != gen.effect.kind:
+    if ref.extents != gen.extents or ref.effect.kind != gen.effect.kind:
+        return Conditions()
+    tiles = tile_indices(terms, pair)
+    waited = _waited_for(kernel, pair, tiles)
+    if not _as_often(terms, pair, waited):
         return Conditions()
     same = ref.key()[7:] == gen.key()[7:] and ref.element == gen.element
-    tiles = tile_indices(terms, pair)
     ref_atoms, gen_atoms = terms.conjuncts(ref.condition), terms.conjuncts(gen.condition)
     lost = [atom for atom in ref_atoms if not terms.implies(gen_atoms, atom)]
     added = [atom for atom in gen_atoms if not terms.implies(ref_atoms, atom)]
     unmasked = not any(_has_lane(kernel, x) for x in ref_atoms)
     branches = {atom for side in (ref, gen) for atom in terms.conjuncts(side.effect.guard)}
-    assumed: dict[Term, None] = {}
+    assumed: dict[Term, None] = dict.fromkeys(waited)
     for atom in (*lost, *added):
         others = gen_atoms if atom in lost else ref_atoms
         rivals = [x for x in others if terms.symbols[x] & terms.symbols[atom]]
@@ -168,6 +171,47 @@ def block_only(kernel: Kernel, atom: Term, tiles: frozenset[Term] = frozenset())
             if any(blocks & terms.symbols[part] for part in mono)
         )
     )
+
+
+def _waited_for(kernel: Kernel, pair: EffectPair, tiles: frozenset[Term]) -> tuple[Term, ...]:
+    """Bounds of block indices by sizes, under which one side does atomics that values and loops depend on.
+
+    The other side does them in all blocks. What the atomics themselves differ in is told there.
+    """
+    terms = kernel.terms
+    ref, gen = (
+        _atomic_masks(terms, (*side.trips, *side.values)) for side in (pair.reference, pair.generated)
+    )
+    found: dict[Term, None] = {}
+    for atoms, others in ((ref, gen), (gen, ref)):
+        for atom in (each for each in atoms if each not in others):
+            sized = any(terms.kind[symbol] == "arg" for symbol in terms.symbols[atom])
+            if sized and block_only(kernel, atom, tiles) and not any(block_only(kernel, x) for x in others):
+                found[atom] = None
+    return tuple(found)
+
+
+def _atomic_masks(terms: Terms, values: tuple[Term, ...]) -> dict[Term, None]:
+    """The conditions of the atomics that the values depend on."""
+    found: dict[Term, None] = {}
+    seen: set[Term] = set()
+    work = list(values)
+    while work and len(seen) < MAX_NODES:
+        node = work.pop()
+        if node not in seen:
+            seen.add(node)
+            work.extend(terms.args[node])
+            if terms.kind[node] == "atomic":
+                found.update(dict.fromkeys(terms.conjuncts(terms.args[node][1])))
+    return found
+
+
+def _as_often(terms: Terms, pair: EffectPair, given: tuple[Term, ...]) -> bool:
+    """Whether the loops around both run alike where the conditions hold."""
+    ref, gen = pair.reference.trips, pair.generated.trips
+    if ref == gen or len(ref) != len(gen) or not given:
+        return ref == gen
+    return all(terms.under(a, given) == terms.under(b, given) for a, b in zip(ref, gen, strict=True))
 
 
 def _has_lane(kernel: Kernel, atom: Term) -> bool:

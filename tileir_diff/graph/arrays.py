@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 UNKNOWN_ARRAY: Term = -1
 """Stands for any array at all."""
 
-_WRITTEN_GROUP = {
+WRITTEN_GROUP = {
     "atomic_cas_tko": "pointers",
     "atomic_red_view_tko": "view",
     "atomic_rmw_tko": "pointers",
@@ -85,7 +85,7 @@ class Arrays:
         """The arrays that the ops may write to."""
         found: set[Term] = set()
         for op in ops:
-            group = _WRITTEN_GROUP.get(op.short)
+            group = WRITTEN_GROUP.get(op.short)
             value = None if group is None else op.one(group)
             if value is not None:
                 found |= self.of(value)

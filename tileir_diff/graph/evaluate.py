@@ -58,7 +58,8 @@ class Evaluator:
     exits      per open loop, the ways out of its body so far
     pointers   the parameters that are pointers, as atoms
     arrays     which arrays a pointer may be of
-    written    the arrays that the entry may write, by their pointers; ``written_in`` is the same by loop
+    written    the arrays that the entry may write, by their pointers
+    written_in  by loop the ops that write, each with the arrays that it may write
     stored     by array what was written to it so far
     polls      how many loads of each array were not weak so far
     unpadded   by what they read, the loads so far that leave lanes undetermined
@@ -103,7 +104,7 @@ class Evaluator:
         self.unpadded: dict[Term, list[TileOp]] = {}
         self.arrays = Arrays(self)
         self.written: frozenset[Term] = frozenset()
-        self.written_in: dict[int, frozenset[Term]] = {}
+        self.written_in: dict[int, list[tuple[TileOp, frozenset[Term]]]] = {}
         self.pointers: frozenset[Term] = frozenset(
             leaf
             for param, term in zip(self.params, resolved, strict=True)

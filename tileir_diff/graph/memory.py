@@ -9,13 +9,13 @@ from tileir_diff.dialect.types import GatherScatterView, StridedView
 from tileir_diff.graph import floats
 from tileir_diff.graph.arrays import UNKNOWN_ARRAY, meet
 from tileir_diff.graph.constants import scalar
+from tileir_diff.graph.untouched import writes
 from tileir_diff.graph.values import (
     element_bits,
     element_name,
     is_integer,
     is_used,
     operand,
-    ops_within,
     scalar_type,
     shape_of,
     signed_range,
@@ -70,14 +70,6 @@ def _epoch(ev: Evaluator, arrays: frozenset[Term], pointer: Term) -> int:
 def _wrote(ev: Evaluator, arrays: frozenset[Term], pointer: Term) -> None:
     for array in sorted(arrays):
         ev.stored[array] = ev.stored.get(array, History()).then(pointer)
-
-
-def _writes(ev: Evaluator, loop: Loop, arrays: frozenset[Term]) -> bool:
-    """Whether the body of a loop may write one of the arrays."""
-    written = ev.written_in.get(loop.uid)
-    if written is None:
-        written = ev.written_in[loop.uid] = ev.arrays.written(ops_within(loop.op))
-    return meet(arrays, written)
 
 
 # ---- what a load gives -----------------------------------------------------------------------------------
@@ -163,7 +155,7 @@ def _read(ev: Evaluator, op: TileOp, pointer: Term, base: Term | None, arrays: f
         epoch = (epoch, ev.polls[base])
         loops = list(ev.loops)
     elif epoch != NEVER_WRITTEN:
-        loops = [loop for loop in ev.loops if _writes(ev, loop, arrays)]
+        loops = [loop for loop in ev.loops if writes(ev, loop, arrays, pointer)]
     attr = (element_name(result), epoch, ordering, op.get("memory_scope"))
     moments = [terms.atom(loop.iteration) for loop in loops]
     memory = terms.node("mem", attr, (pointer, *moments))

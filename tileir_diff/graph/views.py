@@ -83,22 +83,30 @@ def access(ev: Evaluator, op: TileOp) -> Access:
     terms = ev.terms
     view = ev.view(op, "view")
     kind: Any = view.type
-    pointer = view.pointer
-    coordinates: list[Term] = []
-    for dim, value in enumerate(op.group("index")):
-        coordinate = _coordinate(ev, kind, dim, unwrapped.index(ev, value))
-        coordinates.append(coordinate)
-        pointer = terms.add(pointer, terms.mul(coordinate, view.strides[tensor_dim(kind, dim)]))
-    inside, trusted = _bounds(ev, op, pointer, coordinates)
+    place, coordinates = pointer(ev, op, view)
+    inside, trusted = _bounds(ev, op, place, coordinates)
     dims = [tensor_dim(kind, dim) for dim in range(len(kind.tile))]
     return Access(
-        pointer,
+        place,
         terms.conjunction(inside),
         tuple(coordinates),
         tuple([view.shape[dim] for dim in dims]),
         tuple([view.strides[dim] for dim in dims]),
         tuple(trusted),
     )
+
+
+def pointer(ev: Evaluator, op: TileOp, view: View) -> tuple[Term, list[Term]]:
+    """Where an access through a view goes, and its coordinates."""
+    terms = ev.terms
+    kind: Any = view.type
+    place = view.pointer
+    coordinates: list[Term] = []
+    for dim, value in enumerate(op.group("index")):
+        coordinate = _coordinate(ev, kind, dim, unwrapped.index(ev, value))
+        coordinates.append(coordinate)
+        place = terms.add(place, terms.mul(coordinate, view.strides[tensor_dim(kind, dim)]))
+    return place, coordinates
 
 
 def _bounds(

@@ -9,6 +9,7 @@ from tileir_diff.graph.integers import (
     in_width,
     opaque,
     read_as_signed,
+    said_to_fit,
     say_what_is_divided,
     sides,
     taken_to_fit,
@@ -211,7 +212,7 @@ def trunci(ev: Evaluator, op: TileOp) -> None:
     if terms.exact:
         ev.set(op, terms.wrap(bits, term))
         return
-    narrowed = op.get("overflow") in ("nsw", "nw") or (bits == 32 and taken_to_fit(ev, term, bits))
+    narrowed = (bits == 32 and taken_to_fit(ev, term, bits)) or said_to_fit(ev, term, op.get("overflow"))
     if narrowed and terms.value(term) is None:
         ev.kernel.assume(f"index arithmetic fits i{bits} where it is narrowed to it")
         ev.set(op, term)

@@ -93,7 +93,21 @@ def in_width(ev: Evaluator, term: Term, bits: int, overflow: str | None = None) 
     Index arithmetic is taken not to wrap; where that is used, when the value is widened, it is said.
     """
     wide = bits >= INDEX_BITS or overflow in NO_SIGNED_WRAP
-    return term if wide and taken_to_fit(ev, term, bits) else wrapped(ev.terms, term, bits)
+    fitting = (wide and taken_to_fit(ev, term, bits)) or fits(ev.terms, term, bits)
+    return term if fitting or said_to_fit(ev, term, overflow) else ev.terms.wrap(bits, term)
+
+
+def said_to_fit(ev: Evaluator, term: Term, overflow: str | None) -> bool:
+    """Whether a number that is made of what is loaded is taken by the promise that it does not wrap.
+
+    As a rule it is compared as it wraps, so that the promise alone may differ.
+    """
+    if overflow not in NO_SIGNED_WRAP or ev.terms.exact or ev.terms.value(term) is not None:
+        return False
+    if taken_to_fit(ev, term, INDEX_BITS):
+        return True
+    ev.kernel.unwrapped.add("value")
+    return "value" in ev.terms.unwraps
 
 
 def taken_to_fit(ev: Evaluator, term: Term, bits: int) -> bool:

@@ -238,7 +238,7 @@ class Kernel:
     divisions       of exact integers: each division with its divisor and the condition under which it is done
     skipped         loops that are reached and never go on to an iteration, or a second pass
     tested          what holds only as divisors are taken as positive, each with the op that tests it
-    unwrapped       whether an index that it promises not to wrap is made of what it loads
+    unwrapped       "offset", "value": as what a number that is made of what it loads is promised not to wrap
     ops             all ops of the entry, itself included, in order
     promised        checks of bounds that accesses promise to hold, as ``graph.views`` names them
     roles           what parameters are to arrays, once ``match.arguments.roles`` has looked
@@ -289,7 +289,7 @@ class Kernel:
         self.merges: dict[int, Merge] = {}
         self.skipped: list[TileOp] = []
         self.tested: dict[Term, TileOp] = {}
-        self.unwrapped = False
+        self.unwrapped: set[str] = set()
 
     def assume(self, sentence: str) -> None:
         """Name something that is taken for granted."""

@@ -38,7 +38,7 @@ class Terms(Predicates):
 
     disabled    equivalences of floats that are switched off
     evaluating  the side and op now being evaluated
-    unwraps     whether loaded indices that are promised not to wrap are taken by that promise
+    unwraps     where loaded numbers that are promised not to wrap are taken by that promise: see ``Kernel``
     used        by side: the equivalences that were used, each with the first op
     """
 
@@ -47,7 +47,7 @@ class Terms(Predicates):
         self.disabled = disabled
         self.exact = exact
         self.evaluating: tuple[int, Any] | None = None
-        self.unwraps = False
+        self.unwraps: frozenset[str] = frozenset()
         self.used: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
     def enabled(self, equivalence: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.graph import constants, integers, misc, shapes, views
 from tileir_diff.graph.arrays import WRITTEN_GROUP, meet
-from tileir_diff.graph.values import View, defining_op, operand, ops_within
+from tileir_diff.graph.values import View, around, defining_op, operand, ops_within
 from tileir_diff.graph.writes import apart
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _apart(ev: Evaluator, loop: Loop, op: TileOp, pointer: Term) -> bool:
     """Whether a write in a loop never meets a load in it, in any two iterations of it and of those inside."""
     terms = ev.terms
     entered = [each.op for each in ev.loops]
-    if any(getattr(above, "short", "") in ("for", "loop") and above not in entered for above in _around(op)):
+    if any(getattr(above, "short", "") in ("for", "loop") and above not in entered for above in around(op)):
         return False  # the indices of that loop are not known here
     value = operand(op, WRITTEN_GROUP[op.short])
     written = _value(ev, loop, value)
@@ -72,7 +72,7 @@ def _value(ev: Evaluator, loop: Loop, value: SSAValue) -> Term | View | None:
     """What a value is, also one that is computed further down in the loop; None where that is not seen."""
     known = ev.env.get(value)
     op = defining_op(value)
-    if op is None or loop.op not in _around(op):
+    if op is None or loop.op not in around(op):
         return known
     if op.short == "assume":
         return _assumed(ev, loop, op)
@@ -87,14 +87,4 @@ def _assumed(ev: Evaluator, loop: Loop, op: TileOp) -> Term | View | None:
     found = _value(ev, loop, op.operands[0])
     if found is not None:
         ev.env[op.results[0]] = found
-    return found
-
-
-def _around(op: TileOp) -> list[object]:
-    """The ops that an op stands in."""
-    found: list[object] = []
-    above = op.parent_op()
-    while above is not None:
-        found.append(above)
-        above = above.parent_op()
     return found

@@ -31,8 +31,9 @@ def index(ev: Evaluator, value: SSAValue) -> Term:
     number = _unwrapped(ev, value)
     if number is None:
         return term
-    ev.kernel.unwrapped |= number != term
-    return number if terms.unwraps else term
+    if number != term:
+        ev.kernel.unwrapped.add("offset")
+    return number if "offset" in terms.unwraps else term
 
 
 def _unwrapped(ev: Evaluator, value: SSAValue) -> Term | None:

@@ -131,6 +131,16 @@ def defining_op(value: SSAValue) -> TileOp | None:
     return cast("TileOp", owner) if hasattr(owner, "short") else None
 
 
+def around(op: TileOp) -> list[Any]:
+    """The ops that an op stands in, innermost first."""
+    found: list[Any] = []
+    above = op.parent_op()
+    while above is not None:
+        found.append(above)
+        above = above.parent_op()
+    return found
+
+
 def ops_within(op: TileOp) -> list[TileOp]:
     """The op and all ops nested in it, in order."""
     found = [op]

@@ -68,6 +68,14 @@ def outward(terms: Terms, loops: Sequence[Loop], term: Term) -> Term:
     return term
 
 
+def trips(terms: Terms, loops: Sequence[Loop]) -> tuple[Term, ...]:
+    """How often the loops around run, outermost first; of one without a trip count, when it is left."""
+    return tuple(
+        outward(terms, loops[:depth], loop.trip if loop.trip is not None else loop.canonical[-1])
+        for depth, loop in enumerate(loops)
+    )
+
+
 def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
     """The effect in canonical form. A load has its address and condition, no value."""
     terms = kernel.terms
@@ -75,10 +83,6 @@ def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
     def settle(term: Term) -> Term:
         return outward(terms, effect.loops, term)
 
-    trips = tuple(
-        outward(terms, effect.loops[:depth], loop.trip if loop.trip is not None else loop.canonical[-1])
-        for depth, loop in enumerate(effect.loops)
-    )
     mapping: dict[Term, Term] = {}
     extents: list[int] = []
     for dim, extent in enumerate(effect.shape):
@@ -100,7 +104,9 @@ def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
     values = tuple(terms.under(finish(value), guards) for value in effect.values)
     values, element = _accessed(terms, effect, values)
     values = tuple(_of_one_load(terms, value) for value in values)
-    return CanonicalEffect(effect, trips, tuple(extents), pointer, condition, values, element)
+    return CanonicalEffect(
+        effect, trips(terms, effect.loops), tuple(extents), pointer, condition, values, element
+    )
 
 
 def _of_one_load(terms: Terms, value: Term) -> Term:

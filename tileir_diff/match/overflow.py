@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph.values import is_bool, is_used, signed_range
+from tileir_diff.graph.values import around, is_bool, is_used, signed_range
+from tileir_diff.match.canonical import outward, trips
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from tileir_diff.match.align import Alignment
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference
+
+    Key = tuple[int, ...]
 
 OVERFLOW_OPS = frozenset({"addi", "subi", "muli", "shli", "negi", "trunci"})
 FLAGS = {"nsw": frozenset({"nsw"}), "nuw": frozenset({"nuw"}), "nw": frozenset({"nsw", "nuw"})}
@@ -33,8 +36,9 @@ def overflow_promises(blame: Blame, alignment: Alignment | None) -> list[Differe
     spoken = _is_cpp(blame.generated) and not _is_cpp(blame.reference)
     found: list[Difference] = []
     seen: set[object] = set()
-    for op, term in _promising(blame.generated):
-        key = blame.rename(term), _bits(op)
+    for op, key in _computing(blame.generated):
+        if not flags_of(op):
+            continue
         partner = aligned.get(op)
         known = (flags_of(partner), partner) if partner is not None else stated.get(key, (NOTHING, None))
         promised = frozenset(flag for flag in flags_of(op) - known[0] if not _holds(blame, op, flag))
@@ -68,24 +72,23 @@ def _is_cpp(kernel: Kernel) -> bool:
     return kernel.name.startswith("_Z")
 
 
-def _computing(kernel: Kernel) -> Iterator[tuple[TileOp, Term]]:
-    """The ops that may make such a promise, with their values."""
+def _computing(kernel: Kernel) -> Iterator[tuple[TileOp, Key]]:
+    """The ops that may make such a promise, each with its value and width, and the loops around it.
+
+    The value is a function of the iterations of these loops, which are named alike on both sides.
+    """
+    opened = {loop.op: loop for loop in kernel.loops}
     for op in kernel.ops:
-        if op.short in OVERFLOW_OPS:
-            term = kernel.values.get(op.results[0])
-            if isinstance(term, int):
-                yield op, term
+        term = kernel.values.get(op.results[0]) if op.short in OVERFLOW_OPS else None
+        if isinstance(term, int):
+            loops = tuple(loop for above in reversed(around(op)) if (loop := opened.get(above)) is not None)
+            yield op, (outward(kernel.terms, loops, term), _bits(op), *trips(kernel.terms, loops))
 
 
-def _promising(kernel: Kernel) -> Iterator[tuple[TileOp, Term]]:
-    return ((op, term) for op, term in _computing(kernel) if flags_of(op))
-
-
-def _stated(kernel: Kernel) -> Mapping[tuple[Term, int], tuple[frozenset[str], TileOp]]:
-    """By value and width what is promised of it, and the last op that computes it."""
-    found: dict[tuple[Term, int], tuple[frozenset[str], TileOp]] = {}
-    for op, term in _computing(kernel):
-        key = term, _bits(op)
+def _stated(kernel: Kernel) -> Mapping[Key, tuple[frozenset[str], TileOp]]:
+    """By value, width and loops what is promised of it, and the last op that computes it."""
+    found: dict[Key, tuple[frozenset[str], TileOp]] = {}
+    for op, key in _computing(kernel):
         old = found[key][0] if key in found else NOTHING
         found[key] = (flags_of(op) | old, op)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice, product
+from itertools import combinations, islice, product
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -95,13 +95,18 @@ def evaluate(
             kernels = run()  # what was learnt on the way holds from the start
         return Attempt(*kernels, binding, _matched(*kernels, binding))
 
-    first = attempt()
-    if first.equal or terms.unwraps or not (first.reference.unwrapped or first.generated.unwrapped):
-        return first
-    terms.unwraps = True
-    second = attempt()
-    terms.unwraps = second.match.score < first.match.score
-    return second if terms.unwraps else first
+    best, unwraps = attempt(), terms.unwraps
+    promised = sorted(best.reference.unwrapped | best.generated.unwrapped)
+    # one side may compute in wider integers what the other one promises not to wrap
+    for each in (frozenset(), *map(frozenset, combinations(promised, 1)), frozenset(promised)):
+        if best.equal or each == unwraps:
+            continue
+        terms.unwraps = each
+        other = attempt()
+        if other.match.score < best.match.score:
+            best, unwraps = other, each
+    terms.unwraps = unwraps
+    return best
 
 
 def _evaluators(

@@ -234,3 +234,54 @@ def test_a_maximum_by_selection_in_a_reduction(test: str, impact: str) -> None:
     )
     results = found(reduced("%r = maxf %p, %q : tile<f32>"), reduced(chosen))
     assert {each.impact for each in results} == {impact}
+
+
+# ---- what an impact says at worst --------------------------------------------------------------------
+
+ADDED = f"""%least = constant <f32: 0xFF800000> : {T}
+%bias = select %in, %zero, %least : tile<128xi1>, {T}
+%masked = addf %v, %bias : {T}
+%w = exp %masked : {T}"""
+CHOSEN = f"""%least = constant <f32: 0xFF800000> : {T}
+%masked = select %in, %v, %least : tile<128xi1>, {T}
+%w = exp %masked : {T}"""
+FINITE = ADDED.replace("0xFF800000", "-100.0")
+
+
+def unmasked(body: str) -> str:
+    """As ``with_value``, for all lanes: the mask is the body's own."""
+    return (
+        with_value(body)
+        .replace("%pa, %in, %zero token=%t : tile<128xptr<f32>>, tile<128xi1>, tile<128xf32>", PLAIN)
+        .replace("%pb, %w, %in token=%t : tile<128xptr<f32>>, tile<128xf32>, tile<128xi1>", STORED)
+    )
+
+
+PLAIN = "%pa token=%t : tile<128xptr<f32>>"
+STORED = "%pb, %w token=%t : tile<128xptr<f32>>, tile<128xf32>"
+
+
+def test_a_mask_that_is_added_is_no_rounding() -> None:
+    """A finite number masked by adding minus infinity is what a selection gives."""
+    for reference, generated in ((ADDED, CHOSEN), (CHOSEN, ADDED)):
+        first = found(unmasked(reference), unmasked(generated))[0]
+        assert (first.rule, first.impact) == ("arithmetic/reformulated", "edge")
+    assert all(each.impact != "edge" for each in found(unmasked(CHOSEN), unmasked(FINITE)))
+
+
+@pytest.mark.parametrize(
+    ("use", "other", "expected"),
+    [
+        ("mulf %v, %c", "0x3E095D4E", "ulp"),
+        ("addf %v, %c", "0x3E095D50", "ulp"),
+        ("mulf %v, %c", "0x3E095D51", "logic"),
+        ("mulf %v, %c", "0xBE095D4F", "logic"),
+        ("maxf %v, %c", "0x3E095D4E", "logic"),
+    ],
+)
+def test_a_factor_that_is_off_by_its_last_bit(use: str, other: str, expected: str) -> None:
+    def text(bits: str) -> str:
+        return with_value(f"%c = constant <f32: {bits}> : {T}\n%w = {use} : {T}")
+
+    (only,) = found(text("0x3E095D4F"), text(other))
+    assert (only.rule, only.impact) == ("constant/value", expected)

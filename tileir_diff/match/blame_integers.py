@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.graph.formats import FORMATS
 from tileir_diff.match.align import operand_groups
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_indices import integer_modes
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 SYMBOLS = frozenset({"arg", "block", "lane", "grid", "bound", "iter", "carry"})
 """Kinds of atoms with nothing inside."""
+SMOOTH = frozenset({"addf", "divf", "fma", "mulf", "subf"})
+"""Ops whose result changes no more than their operands do, in units of the last place."""
 
 
 def integers(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: int) -> list[Finding]:
@@ -56,8 +59,23 @@ def shared_constant(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) 
             continue
         if len(list(op.results[0].uses)) > 1:
             words = blame.both(a, b)
-            return blame.one("constant/value", ref_user, gen_user, *words, part=part)
+            impact = rounded_apart(blame, a, b, gen_user)
+            return blame.one("constant/value", ref_user, gen_user, *words, part=part, impact=impact)
     return None
+
+
+def rounded_apart(blame: Blame, a: Term, b: Term, user: Op) -> str | None:
+    """That two factors, or summands, are one number but for its last bit is rounding; None: not so."""
+    terms = blame.terms
+    if user is None or user.short not in SMOOTH or not terms.kind[a] == terms.kind[b] == "fc":
+        return None
+    (first, bits), (second, other) = terms.attr[a], terms.attr[b]
+    if first != second or first not in FORMATS or abs(bits - other) != 1:
+        return None
+    exponent, mantissa, _ = FORMATS[first]
+    most = (1 << exponent) - 1
+    normal = all(0 < each >> mantissa & most < most for each in (bits, other))
+    return "ulp" if normal else None
 
 
 def _unmatched(blame: Blame, term: Term, other: Term) -> list[tuple[Mono, int]]:

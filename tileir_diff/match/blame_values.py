@@ -9,7 +9,7 @@ from tileir_diff.graph.comparisons import compare
 from tileir_diff.match.blame import MAX_DEPTH, Finding
 from tileir_diff.match.blame_floats import elementwise
 from tileir_diff.match.blame_folds import contractions, one_fold, reductions
-from tileir_diff.match.blame_integers import integer_modes, integers, shared_constant
+from tileir_diff.match.blame_integers import integer_modes, integers, rounded_apart, shared_constant
 from tileir_diff.match.blame_loops import loops, no_trip
 from tileir_diff.match.blame_masks import one_selection, predicates, selections
 from tileir_diff.match.blame_memory import memory
@@ -64,7 +64,8 @@ def explain(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, depth: i
     if ka == kb == "fc":
         values = floats.show(*terms.attr[a]), floats.show(*terms.attr[b])
         misread = shared_constant(blame, a, b, ref_user, gen_user)
-        return misread or blame.one("constant/value", ref_op, gen_op, *values, part="value")
+        impact = rounded_apart(blame, a, b, gen_user)
+        return misread or blame.one("constant/value", ref_op, gen_op, *values, part="value", impact=impact)
     if {ka, kb} in ({"fc", "undefined"}, {"padding", "undefined"}):
         rule, status = ("padding/missing", "MISSING") if kb == "undefined" else ("padding/extra", "EXTRA")
         return blame.one(rule, ref_op, gen_op, *blame.both(a, b), part="padding", status=status)

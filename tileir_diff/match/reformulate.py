@@ -327,14 +327,23 @@ def _roundings(terms: Terms, root: Term) -> dict[str, int]:
 
 def _rounding_ops(terms: Terms, root: Term) -> dict[object, int]:
     """How often each op that may round occurs; a product with a power of two does not, but at the ends of the
-    range."""
+    range, nor does a sum with what is chosen from zero and infinities, as a mask that is added."""
     found: dict[object, int] = {}
     for node in _post_order(terms, (root,)) or []:
         if terms.kind[node] != "f" or terms.attr[node][0] in _EXACT or is_input(terms, node):
             continue
-        if terms.attr[node][0] != "mulf" or not any(_is_power(terms, arg) for arg in terms.args[node]):
+        exact = {"mulf": _is_power, "addf": _is_added_mask}.get(terms.attr[node][0])
+        if exact is None or not any(exact(terms, arg) for arg in terms.args[node]):
             found[terms.attr[node]] = found.get(terms.attr[node], 0) + 1
     return found
+
+
+def _is_added_mask(terms: Terms, term: Term) -> bool:
+    """Whether a term is zero or an infinity, as a condition says."""
+    if terms.kind[term] != "ite":
+        return False
+    values = [floats.constant_of(terms, arm) for arm in terms.args[term][1:]]
+    return all(value is not None and (value == 0 or math.isinf(value)) for value in values)
 
 
 def _is_power(terms: Terms, term: Term) -> bool:

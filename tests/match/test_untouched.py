@@ -19,9 +19,7 @@ def row(name: str, number: str) -> str:
 """
 
 
-def loop(
-    *, inside: bool, first: str = "%i1", read: str = "%i0", written: str = "%i", store_first: bool = False
-) -> str:
+def loop(*, inside: bool, first: str = "%i1", read: str = "%i0", written: str = "%i") -> str:
     """Row `read` is added to nothing and stored to each row: the load stands in the loop or before it."""
     load = row("from", read) + LOAD.format(at="%from")
     store = f"""{row("to", written)}%w = addf %v, %one : {VALUES}
@@ -79,7 +77,7 @@ continue %sa : token
 
 
 def nested(place: str, first: str) -> str:
-    places = dict.fromkeys(("outside", "between", "within"), "")
+    places: dict[str, str] = dict.fromkeys(("outside", "between", "within"), "")
     places[place] = LOAD.format(at="%pa")
     return kernel(NESTED.format(first=first, **places))
 

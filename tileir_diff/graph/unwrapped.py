@@ -25,7 +25,8 @@ _ARITHMETIC = ("addi", "muli", "negi", "subi")
 
 def index(ev: Evaluator, value: SSAValue) -> Term:
     """An index that an address is made of."""
-    terms, term = ev.terms, ev.env[value]
+    terms = ev.terms
+    term: Term = ev.env[value]
     if terms.exact or all(terms.kind[atom] != "wrap" for atom in terms.args[term]):
         return term
     number = _unwrapped(ev, value)

@@ -98,7 +98,7 @@ def evaluate(
     best, unwraps = attempt(), terms.unwraps
     promised = sorted(best.reference.unwrapped | best.generated.unwrapped)
     # one side may compute in wider integers what the other one promises not to wrap
-    for each in (frozenset(), *map(frozenset, combinations(promised, 1)), frozenset(promised)):
+    for each in (frozenset[str](), *map(frozenset, combinations(promised, 1)), frozenset(promised)):
         if best.equal or each == unwraps:
             continue
         terms.unwraps = each

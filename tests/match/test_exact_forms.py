@@ -36,6 +36,21 @@ def fold_wide_narrowed(op: str) -> str:
     return f"{NARROW}\n%wide = ftof %n0 : {B} -> {F}\n{body}\n{casts}\n{SPREAD}"
 
 
+MASKED = f"%in2 = cmpi less_than %o, %mv, signed : {INT} -> {M}"
+
+
+def fold_masked_narrow() -> str:
+    fill = f"%fill = constant <bf16: 0xFF80> : {B}\n%kept = select %in2, %n0, %fill : {M}, {B}"
+    body = folded("%kept", "bf16", "maxf", name="%rn")
+    return f"{NARROW}\n{MASKED}\n{fill}\n{body}\n%r = ftof %rn : tile<bf16> -> tile<f32>\n{SPREAD}"
+
+
+def fold_masked_wide(bits: str) -> str:
+    fill = f"%fill = constant <f32: {bits}> : {F}\n%kept = select %in2, %wide, %fill : {M}, {F}"
+    body = folded("%kept", "f32", "maxf")
+    return f"{NARROW}\n{MASKED}\n%wide = ftof %n0 : {B} -> {F}\n{fill}\n{body}\n{SPREAD}"
+
+
 HALF = f"%h = ftof %v : {F} -> {H}"
 AS_BYTES = f"{HALF}\n%bytes = pack %h : {H} -> tile<256xi8>"
 PACKED = f"{AS_BYTES}\n%g = unpack %bytes : tile<256xi8> -> {H}\n%w = ftof %g : {H} -> {F}"
@@ -44,6 +59,9 @@ OTHER_TYPE = f"{AS_BYTES}\n%g = unpack %bytes : tile<256xi8> -> {B}\n%w = ftof %
 PAIRS = [
     Pair("largest", fold_narrow("maxf"), fold_wide("maxf"), fold_wide("maxf", "0.0"), ("reduction",)),
     Pair("smallest", fold_narrow("minf"), fold_wide("minf"), fold_wide("maxf"), ("reduction",)),
+    Pair(
+        "masked", fold_masked_narrow(), fold_masked_wide("0xFF800000"), fold_masked_wide("0.0"), ("constant",)
+    ),
     Pair("narrowed again", fold_narrow("maxf"), fold_wide_narrowed("maxf"), fold_wide_narrowed("minf")),
     Pair("packed and unpacked", f"{HALF}\n%w = ftof %h : {H} -> {F}", PACKED, OTHER_TYPE),
 ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.graph import floats
 from tileir_diff.graph.nesting import flattened
 from tileir_diff.graph.shapes import relane
 from tileir_diff.graph.values import element_name, operand, shape_of
+from tileir_diff.graph.widening import narrow_fold
 
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
@@ -82,8 +84,17 @@ def reduce(ev: Evaluator, op: TileOp) -> None:
     along_scan = (terms.lane(dim, extent),) if scan else ()
     for position, index in enumerate(order):
         attr = (op.short, position, extent, identities, len(combine), *direction)
-        whole = flattened(terms, attr, combine[0], bodies[0], along) if len(order) == 1 else None
-        node = terms.node("reduce", attr, (*combine, *bodies, *along_scan)) if whole is None else whole
+        if len(order) > 1:
+            ev.set_node(op, terms.node("reduce", attr, (*combine, *bodies, *along_scan)), index)
+            continue
+        narrow = narrow_fold(terms, floats.normalise, attr, combine[0], bodies[0])
+        widening = None if narrow is None else narrow[0]
+        attr, first, body = (attr, combine[0], bodies[0]) if narrow is None else narrow[1:]
+        whole = flattened(terms, attr, first, body, along)
+        node = terms.node("reduce", attr, (first, body, *along_scan)) if whole is None else whole
+        if widening is not None:
+            terms.origins[ev.side].setdefault(node, op)
+            node = terms.float_op(("ftof", widening, ()), (node,))
         ev.set_node(op, node, index)
 
 

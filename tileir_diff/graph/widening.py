@@ -35,12 +35,8 @@ def narrowed(terms: Terms, build: Build, target: str, term: Term, depth: int = M
     kind, attr, args = terms.kind[term], terms.attr[term], terms.args[term]
     if kind == "fc":
         return _constant(terms, target, *attr)
-    if depth == 0 or kind not in ("f", "ite", "reduce"):
+    if depth == 0 or kind not in ("f", "ite"):
         return None
-    if kind == "reduce":
-        return _folded(
-            terms, build, target, term, lambda body: narrowed(terms, build, target, body, depth - 1)
-        )
     if kind == "ite":
         arms = [narrowed(terms, build, target, arm, depth - 1) for arm in args[1:]]
         known = [arm for arm in arms if arm is not None]
@@ -71,10 +67,6 @@ def _constant(terms: Terms, target: str, element: str, bits: int) -> Term | None
 
 def widened(terms: Terms, build: Build, element: tuple[str, str], term: Term) -> Term | None:
     """What is exact in the narrow type, done in the wide one; None where nothing is."""
-    if terms.kind[term] == "reduce":
-        return _folded(
-            terms, build, element[1], term, lambda body: build(terms, ("ftof", element, ()), (body,))
-        )
     if terms.kind[term] != "f":
         return None
     name, inner, mods = terms.attr[term]
@@ -88,29 +80,27 @@ def widened(terms: Terms, build: Build, element: tuple[str, str], term: Term) ->
     return again
 
 
-def _folded(
-    terms: Terms, build: Build, target: str, fold: Term, convert: Callable[[Term], Term | None]
-) -> Term | None:
-    """A `reduce` or `scan` that takes the largest or smallest number, done in the type ``target``.
+def narrow_fold(
+    terms: Terms, build: Build, attr: tuple[Any, ...], combine: Term, body: Term
+) -> tuple[tuple[str, str], tuple[Any, ...], Term, Term] | None:
+    """A `reduce` or `scan` that takes the largest or smallest of numbers that were widened, before that.
 
-    ``convert`` gives what is folded in that type, where it has it.
+    The narrow type and that of the result, then its attributes, what combines two numbers, and the body. None
+    where it is another fold, or one of numbers that were of the wide type from the start.
     """
-    name, position, extent, identities, bodies, *direction = terms.attr[fold]
-    combine, body, *along = terms.args[fold]
-    if bodies != 1 or terms.kind[combine] != "f":
+    if terms.kind[combine] != "f":
         return None
-    op, _, mods = terms.attr[combine]
+    op, element, mods = terms.attr[combine]
     chosen = all(terms.kind[arg] == "region" for arg in terms.args[combine])
-    if op not in ("maxf", "minf") or not chosen or any(key == "flush_to_zero" for key, _ in mods):
+    source = source_of(terms, body) if op in ("maxf", "minf") and chosen else None
+    if source is None or source == element or any(key == "flush_to_zero" for key, _ in mods):
         return None
-    start, converted = _constant(terms, target, *identities[0]), convert(body)
-    if start is None or converted is None:
+    name, position, extent, (identity,), *rest = attr
+    start, narrow = _constant(terms, source, *identity), narrowed(terms, build, source, body)
+    if start is None or narrow is None:
         return None
-    attr = (name, position, extent, (terms.attr[start],), bodies, *direction)
-    combined = build(terms, (op, target, mods), terms.args[combine])
-    again = terms.node("reduce", attr, (combined, converted, *along))
-    terms.inherit(fold, again)
-    return again
+    combined = build(terms, (op, source, mods), terms.args[combine])
+    return (source, element), (name, position, extent, (terms.attr[start],), *rest), combined, narrow
 
 
 def source_of(terms: Terms, *values: Term) -> str | None:
@@ -119,6 +109,8 @@ def source_of(terms: Terms, *values: Term) -> str | None:
     work = [(value, MAX_DEPTH) for value in values]
     while work:
         value, depth = work.pop()
+        if terms.kind[value] == "ite" and depth:
+            work.extend((arm, depth - 1) for arm in terms.args[value][1:])
         if terms.kind[value] != "f" or depth == 0:
             continue
         name, element, _ = terms.attr[value]

@@ -126,3 +126,13 @@ def test_one_load_or_two_of_one_place() -> None:
 def test_what_nothing_uses_counts_for_no_load() -> None:
     first, second = (twice(f"%w = muli {value}, {value} : {INT}") for value in ("%v", "%u"))
     assert_equal(first, second)
+
+
+def test_what_cancels_beside_what_stays_undetermined() -> None:
+    """Of another lane, or another load, something undetermined is left all the same."""
+    chosen = f"%half = cmpi less_than %lane, %mv, signed : {INT} -> {M}\n"
+    part = f"%w = select %half, %d, %v : {M}, {INT}"
+    certain = f"%d = constant <i32: 0> : {INT}\n"
+    reference = twice(f"{chosen}{certain}{part}")
+    assert found(reference, twice(f"{chosen}%d = subi %v, %u : {INT}\n{part}"))
+    assert_equal(reference, twice(f"{chosen}%d = subi %v, %v : {INT}\n{part}"))

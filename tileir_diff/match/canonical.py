@@ -112,12 +112,32 @@ def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
 def _of_one_load(terms: Terms, value: Term) -> Term:
     """What several loads of one place leave undetermined, as if one had left it: any value is any value.
 
-    Not where only that would make the value a certain one, as a difference of the two would be 0.
+    Not where that would settle a part of the value, as a difference of the two would be 0.
     """
     later = [s for s in terms.symbols[value] if terms.kind[s] == "unpadded" and terms.attr[s] != (0,)]
-    first = terms.leaf("unpadded", 0)
-    merged = terms.subst(value, dict.fromkeys(later, first)) if later else value
-    return merged if first in terms.symbols[merged] else value
+    if not later:
+        return value
+    merged = terms.subst(value, dict.fromkeys(later, terms.leaf("unpadded", 0)))
+    return merged if _parts(terms, merged) == _parts(terms, value) else value
+
+
+def _parts(terms: Terms, value: Term) -> int:
+    """How many parts a term has, written out."""
+    sizes: dict[Term, int] = {}
+    stack = [value]
+    while stack:
+        node = stack[-1]
+        waiting = [arg for arg in terms.args[node] if arg not in sizes]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        stack.pop()
+        if terms.kind[node] == "poly":
+            items = terms.items(node)
+            sizes[node] = 1 + sum(abs(factor) * sum(sizes[atom] for atom in mono) for mono, factor in items)
+        else:
+            sizes[node] = 1 + sum(sizes[arg] for arg in terms.args[node])
+    return sizes[value]
 
 
 def _accessed(terms: Terms, effect: Effect, values: tuple[Term, ...]) -> tuple[tuple[Term, ...], str]:

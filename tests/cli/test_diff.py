@@ -74,6 +74,14 @@ def test_stat_says_why(run: Run, rules_found: RulesFound) -> None:
     assert lines[-2:] == ["with --strict these fail: 1 condition on the host", "VERDICT: FAIL_FIXABLE"]
 
 
+def test_stat_counts_what_the_report_says_besides(run: Run, rules_found: RulesFound, folder: Path) -> None:
+    (folder / "tileir-diff.toml").write_text('fail-on = "logic"\n')
+    rules_found("mask/missing", "mask/missing", "latency-hint/changed", obligations=("n = 3",))
+    lines = run(*PAIR, "--stat").stdout.splitlines()
+    assert "also in the report: 2 differences below --fail-on, 1 condition on the host" in lines
+    assert f"notice: settings of {folder / 'tileir-diff.toml'}: fail-on = logic" in lines
+
+
 def test_equivalences_may_be_none(run: Run, rules_found: RulesFound) -> None:
     rules_found()
     assert "treated as equal\n  none\n" in run(*PAIR, "--equivalences").stdout

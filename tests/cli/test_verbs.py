@@ -12,7 +12,10 @@ from click.testing import Result
 from tileir_diff import __version__
 from tileir_diff.cli.equivalences import PAGES, equivalences
 from tileir_diff.lints import LINTS
+from tileir_diff.report.glossary import words
 from tileir_diff.rules.catalogue import details
+from tileir_diff.rules.model import IMPACTS, STATUSES
+from tileir_diff.verdict import EXIT_STATUS, OWNERS, SEVERITIES
 
 Run = Callable[..., Result]
 
@@ -65,6 +68,44 @@ def test_explain(run: Run) -> None:
     assert run("explain", "lint/dead-mask").output.startswith("# lint/dead-mask\n")
 
 
+@pytest.mark.parametrize("word", list(words()))
+def test_words_of_a_report_are_explained(run: Run, word: str) -> None:
+    page = run("explain", word)
+    assert page.exit_code == 0
+    assert f"{word} (" in page.stdout
+
+
+def test_each_word_that_the_verdict_uses_is_explained() -> None:
+    used = {*IMPACTS, *STATUSES, *EXIT_STATUS, *SEVERITIES, *OWNERS, *filter(None, OWNERS.values())}
+    assert used - set(words()) == set()
+
+
+def test_a_word_of_several_kinds_is_explained_as_each(run: Run) -> None:
+    assert run("explain", "bounds").stdout.startswith("# bounds\n")
+    assert "bounds (impact): " in run("explain", "bounds").stdout
+    kinds = [line.partition(":")[0] for line in run("explain", "host").stdout.splitlines() if ":" in line]
+    assert kinds == ["host (cause)", "host (owner)"]
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("Edge", "edge (impact): "),
+        ("pass with notes", "PASS_WITH_NOTES (verdict): "),
+        ("block.x < arg0.shape0 for all blocks launched", "… for all blocks launched (phrase): "),
+        ("i1", "i0, i1: "),
+    ],
+)
+def test_words_and_phrases_are_explained_as_they_are_read(run: Run, said: str, known: str) -> None:
+    assert run("explain", said).stdout.startswith(known)
+
+
+def test_all_words_are_listed(run: Run) -> None:
+    listed = run("explain", "words").stdout
+    assert [word for word in words() if f"\n{word}: " not in listed] == []
+    assert max(map(len, listed.splitlines())) <= 100
+
+
 @pytest.mark.parametrize(
     ("rule", "hint"),
     [("lint", "one by one: lint/"), ("lint/", "one by one: lint/"), ("lint/dead-maks", "lint/dead-mask")],
@@ -79,6 +120,12 @@ def test_help_is_an_option(run: Run) -> None:
     result = run("help")
     assert result.exit_code == 2
     assert "did you mean '--help'?" in result.stderr
+
+
+def test_explain_helps_with_a_typo_in_a_word(run: Run) -> None:
+    result = run("explain", "PAS_WITH_NOTES")
+    assert result.exit_code == 2
+    assert "did you mean PASS_WITH_NOTES" in result.stderr
 
 
 def test_explain_helps_with_a_typo(run: Run) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.console import GAP, ROOT, Command, commands, matches, pages, run, shown
+from tileir_diff.report.glossary import GLOSSARY
 from tileir_diff.rules.docs import lint_pages
 
 ALL = [command for page in pages() for command in commands(page) if command.is_checked]
@@ -60,6 +61,17 @@ def test_code_of_the_tutorial_is_that_of_the_fixtures() -> None:
     ]
     for code in shown_code:
         assert any(code in source for source in [*sources, *edits]), code
+
+
+def test_words_of_a_report_are_in_the_reference() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    table = text.partition("## Words of a report")[2].partition("\n## ")[0].split("\n")
+    rows = [
+        f"| `{word}` | {kind} | {meaning} |"
+        for kind, entries in GLOSSARY.items()
+        for word, meaning in entries.items()
+    ]
+    assert [row for row in table if row.startswith("| `")] == rows
 
 
 def test_index_names_every_page() -> None:

@@ -115,6 +115,8 @@ CASES = [
     Case("grid/size", "entry", "(4, 1, 1)", "(3, 1, 1)"),
     Case("integer-mode/division-rounding", "divi", "rounds down", "rounds towards zero"),
     Case("integer-mode/division-rounding", "divi", "positive_inf", "zero"),
+    Case("integer-mode/division-rounding", "divi", "negative_inf", "positive_inf"),
+    Case("integer-mode/division-rounding", "divi", "rounds up", "rounds towards zero"),
     Case("integer-mode/overflow", "subi", "none", "nuw"),
     Case("integer-mode/overflow", "subi", "nsw", "nw"),
     Case("integer-mode/shift", "shri", "unsigned", "signed"),

@@ -18,12 +18,14 @@ def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
 
 
 def pages(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """What `explain` takes: rules, lints, equivalences and `terms`."""
+    """What `explain` takes: rules, lints, equivalences, words of a report, `terms` and `words`."""
     from tileir_diff.cli.equivalences import equivalences as known
     from tileir_diff.lints import LINTS, PREFIX
+    from tileir_diff.report.glossary import GLOSSARY
 
-    others = (*(PREFIX + name for name in LINTS), *known(), "terms")
-    return [*rules(ctx, param, incomplete), *(name for name in others if name.startswith(incomplete))]
+    said = (word for kind, words in GLOSSARY.items() if kind not in ("phrase", "part of a report") for word in words)
+    others = (*(PREFIX + name for name in LINTS), *known(), *said, "terms", "words")
+    return [*rules(ctx, param, incomplete), *(name for name in dict.fromkeys(others) if name.startswith(incomplete))]
 
 
 def equivalences(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

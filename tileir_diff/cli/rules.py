@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from tileir_diff.cli.completion import pages
 from tileir_diff.cli.output import emit
 
-TERMS = "terms"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TERMS, WORDS = "terms", "words"
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -26,27 +31,53 @@ def rules(format_: str) -> None:
     emit(as_json(lints) if format_ == "json" else as_text(lints), None)
 
 
-@click.command(short_help="Explain a rule, or how values are written.")
-@click.argument("rule", shell_complete=pages)
+@click.command(short_help="Explain a rule, or a word of a report.")
+@click.argument("rule", metavar="RULE|WORD", shell_complete=pages)
 @click.pass_context
 def explain(ctx: click.Context, rule: str) -> None:
-    """Explain a rule (`mask/missing`), a family (`mask`), a lint, an equivalence, or how `terms` read."""
-    from tileir_diff.cli.equivalences import equivalences
-    from tileir_diff.cli.equivalences import page as equivalence_page
-    from tileir_diff.lints import LINTS, PREFIX
-    from tileir_diff.rules.catalogue import closest, page
+    """Explain what a report says: a rule (`mask/missing`), a family (`mask`), a lint, an equivalence, a verdict,
+    impact or other word (`edge`), or a phrase (`"by role"`).
 
-    text = _terms_page() if rule == TERMS else _lint_page(rule) or equivalence_page(rule) or page(rule)
+    `terms` lists how values read, `words` all words and phrases.
+    """
+    from tileir_diff.lints import LINTS, PREFIX
+
+    text = "\n".join(page for page in _explained(rule) if page)
     lints = [PREFIX + name for name in LINTS]
-    if text is None and rule.rstrip("/") == PREFIX.rstrip("/"):
+    if not text and rule.rstrip("/") == PREFIX.rstrip("/"):
         click.echo(f"error: lints are explained one by one: {', '.join(lints)}", err=True)
         ctx.exit(2)
-    if text is None:
-        close = closest(rule, (*lints, *equivalences()))
-        hint = f"; did you mean {' or '.join(close)}?" if close else ";"
-        click.echo(f"error: no rule '{rule}'{hint} `tileir-diff rules` lists them", err=True)
+    if not text:
+        click.echo(f"error: no rule, and no word of a report: '{rule}'{_closest(rule, lints)}", err=True)
         ctx.exit(2)
     emit(text, None)
+
+
+def _explained(word: str) -> Iterator[str | None]:
+    """All that is known by the name: a family may be called as an impact is (`bounds`)."""
+    from tileir_diff.cli.equivalences import page as equivalence_page
+    from tileir_diff.report.glossary import listed
+    from tileir_diff.report.glossary import page as word_page
+    from tileir_diff.rules.catalogue import page
+
+    if word == TERMS:
+        yield _terms_page()
+        return
+    if word == WORDS:
+        yield listed()
+        return
+    yield _lint_page(word) or equivalence_page(word) or page(word)
+    yield word_page(word) or _term(word)
+
+
+def _closest(word: str, lints: list[str]) -> str:
+    from tileir_diff.cli.equivalences import equivalences
+    from tileir_diff.report.glossary import words
+    from tileir_diff.rules.catalogue import closest
+
+    close = closest(word, (*lints, *equivalences(), *words()))
+    hint = f"; did you mean {' or '.join(close)}?" if close else ";"
+    return f"{hint} `tileir-diff rules` lists the rules, `tileir-diff explain words` the words"
 
 
 @click.command(short_help="Print the completion script of a shell.")
@@ -68,6 +99,14 @@ def _terms_page() -> str:
     width = max(map(len, NOTATION))
     lines = [f"  {spelling:{width}}  {meaning}" for spelling, meaning in NOTATION.items()]
     return "\n".join(("How values are written in reports:", "", *lines)) + "\n"
+
+
+def _term(word: str) -> str | None:
+    """How a value reads: one line of the page, by one of its spellings."""
+    from tileir_diff.graph.show import NOTATION
+
+    found = next((key for key in NOTATION if word in (key, *key.split(", "))), None)
+    return None if found is None else f"{found}: {NOTATION[found]}\n"
 
 
 def _lint_page(rule: str) -> str | None:

@@ -94,7 +94,7 @@ def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
         case "grid":
             return f"grid.{'xyz'[attr[0]]}"
         case "it" if attr[0] < 0:
-            return f"iteration{-attr[0]}"
+            return "iteration" if attr[0] == -1 else f"iteration{-attr[0]}"
         case "it" | "iter":
             return "iteration"
         case "arg":

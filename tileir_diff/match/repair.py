@@ -66,7 +66,7 @@ PURPOSES = {
 }
 """Rules for an operand that is wrong, by its group, where the op before it is told."""
 USERS = MEMORY | {"for", "select"}
-TRIED = "found by trial: with this one op changed, what differed is equal"
+TRIED = "found by trial: with this one op changed{}, what differed is equal"
 ARRAY = "addressing/base"
 CONSTANT = "constant/value"
 
@@ -213,7 +213,7 @@ def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
         ref_op = gone[0].reference.op
     worst = max(map(_impact, gone), key=SCALE.index)
     words = _words(blame, repair.suspect)
-    tried = TRIED if edit.what not in ("attribute", "kind") else f"{TRIED}: {words[0]}"
+    tried = TRIED.format(f" to {words[0]}" if edit.what in ("attribute", "kind") else "")
     note = "; ".join(dict.fromkeys(filter(None, (tried, *(each.note for each in gone)))))
     rule, part = _rule(edit, gone, found), edit.name or None
     if not shown:  # the reference is the same with the change, but nothing says that it is written so

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tileir_diff.rules.render import base_name, elide, fitted
+from tileir_diff.verdict import severity_of
 
 if TYPE_CHECKING:
     from tileir_diff.report.result import (
@@ -236,6 +237,19 @@ def counts(summary: Summary) -> str:
     parts += [f"{summary.waived} waived"] if summary.waived else []
     parts += [f"{summary.ignored} ignored"] if summary.ignored else []
     return ", ".join(parts)
+
+
+def besides(result: Result) -> str:
+    """How much a whole report says besides its findings: `2 differences below --fail-on, 1 assumption`."""
+    lowered = [each for each in result.findings if each.severity == "warn" and severity_of(each.impact) != "warn"]
+    parts = [
+        (len(lowered), "difference below --fail-on", "differences below --fail-on"),
+        (len(result.obligations), "condition on the host", "conditions on the host"),
+        (len(result.not_checked), "part not checked", "parts not checked"),
+        (len(result.assumptions), "assumption", "assumptions"),
+        (len(result.equivalences), "place treated as equal", "places treated as equal"),
+    ]
+    return ", ".join(_count(*part) for part in parts if part[0])
 
 
 def versions_line(result: Result) -> str:

@@ -50,9 +50,13 @@ def render_text(result: Result, *, color: bool = False, equivalences: bool = Fal
 
 
 def render_stat(result: Result) -> str:
-    """One line an entry, the counts, why, and the verdict."""
+    """One line an entry, the counts, what the whole report says besides, why, and the verdict."""
     lines = [_stat_line(result, index) for index in range(len(result.pairs))]
-    lines += [layout.counts(result.summary), result.why, _verdict_line(result)]
+    lines += [layout.counts(result.summary)]
+    besides = layout.besides(result)
+    lines += [f"also in the report: {besides}"] if besides else []
+    lines += [f"notice: {notice}" for notice in result.notices]
+    lines += [result.why, _verdict_line(result)]
     return "\n".join(lines) + "\n"
 
 

@@ -72,7 +72,8 @@ def closest(rule: str, also: Iterable[str] = ()) -> list[str]:
     """Rules with a similar name; ``also``: more names that may be meant."""
     from difflib import get_close_matches
 
-    return get_close_matches(rule.lower(), [*FAMILIES, *(name for name, _ in details()), *also], n=2)
+    known = {name.lower(): name for name in (*also, *(name for name, _ in details()), *FAMILIES)}
+    return [known[close] for close in get_close_matches(rule.lower(), known, n=2)]
 
 
 def unknown_rule(pattern: str) -> str:

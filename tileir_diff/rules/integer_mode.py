@@ -66,6 +66,22 @@ DETAILS: Mapping[str, Detail] = {
     ),
 }
 
+DIRECTIONS = {
+    "zero": "zero",
+    "rounds towards zero": "zero",
+    "negative_inf": "down",
+    "rounds down": "down",
+    "positive_inf": "up",
+}
+"""Where a quotient that is not exact goes. Not "rounds up": the other side may divide another number then."""
+
+DIFFERING = {
+    frozenset({"zero", "down"}): "negative",
+    frozenset({"zero", "up"}): "positive",
+    frozenset({"up", "down"}): "",
+}
+"""Which quotients that are not exact two directions round otherwise; "": all of them."""
+
 DROPPED = DETAILS["overflow"]._replace(fix="drop the overflow flag{at}")
 
 REPLACED = DETAILS["signedness"]._replace(
@@ -102,6 +118,26 @@ def judge(difference: Difference) -> Detail | None:
     detail = difference.rule.partition("/")[2]
     if detail == "overflow" and difference.expected == "none":
         return DROPPED
+    if detail == "division-rounding":
+        return _rounded(difference)
     forms = ("signed", "unsigned")
     named = difference.expected in forms and difference.actual in forms
     return REPLACED if detail == "signedness" and not named else None
+
+
+def _rounded(difference: Difference) -> Detail | None:
+    """For which quotients two directions differ; None where one of them is not known."""
+    words = (difference.expected, difference.actual)
+    directions = [DIRECTIONS.get(word) for word in words]
+    sign = DIFFERING.get(frozenset(filter(None, directions)))
+    if sign is None:
+        return None
+    record = DETAILS["division-rounding"]
+    if not sign:
+        return record._replace(effect="each quotient that is not exact is one less, or one more")
+    effect = f"another quotient where it is {sign} and not exact, and nowhere else"
+    if sign == "positive":
+        return record._replace(effect=effect)
+    unless = "; if no launch makes it negative, nothing differs: waive the finding"
+    fixes = {front_end: fix + unless for front_end, fix in record.fixes.items()}
+    return record._replace(effect=effect, fix=record.fix + unless, fixes=fixes)

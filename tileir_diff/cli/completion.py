@@ -23,9 +23,17 @@ def pages(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
     from tileir_diff.lints import LINTS, PREFIX
     from tileir_diff.report.glossary import GLOSSARY
 
-    said = (word for kind, words in GLOSSARY.items() if kind not in ("phrase", "part of a report") for word in words)
+    said = (
+        word
+        for kind, words in GLOSSARY.items()
+        if kind not in ("phrase", "part of a report")
+        for word in words
+    )
     others = (*(PREFIX + name for name in LINTS), *known(), *said, "terms", "words")
-    return [*rules(ctx, param, incomplete), *(name for name in dict.fromkeys(others) if name.startswith(incomplete))]
+    return [
+        *rules(ctx, param, incomplete),
+        *(name for name in dict.fromkeys(others) if name.startswith(incomplete)),
+    ]
 
 
 def equivalences(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

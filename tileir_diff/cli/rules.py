@@ -35,8 +35,8 @@ def rules(format_: str) -> None:
 @click.argument("rule", metavar="RULE|WORD", shell_complete=pages)
 @click.pass_context
 def explain(ctx: click.Context, rule: str) -> None:
-    """Explain what a report says: a rule (`mask/missing`), a family (`mask`), a lint, an equivalence, a verdict,
-    impact or other word (`edge`), or a phrase (`"by role"`).
+    """Explain what a report says: a rule (`mask/missing`), a family (`mask`), a lint, an equivalence, a
+    verdict, impact or other word (`edge`), or a phrase (`"by role"`).
 
     `terms` lists how values read, `words` all words and phrases.
     """

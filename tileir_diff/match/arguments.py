@@ -653,9 +653,9 @@ def size_leaves(kernel: Kernel, keep: Callable[[int], bool] = lambda index: True
     return frozenset(found)
 
 
-def parameter_names(kernel: Kernel) -> list[str]:
+def parameter_names(kernel: Kernel, *, guessed: bool = False) -> list[str]:
     """A readable name for each parameter: ``arg0``, ``arg0.shape1`` by its role, else ``arg7``."""
-    return role_names(kernel.entry, roles(kernel))
+    return role_names(kernel.entry, roles(kernel), guessed=guessed)
 
 
 def used_parameters(kernel: Kernel) -> frozenset[int]:

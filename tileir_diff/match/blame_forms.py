@@ -38,6 +38,8 @@ def same_function_of_others(
     if known is None:
         return None
     found = _named(blame, known, a, b, ref_op, gen_op)
+    if found is None:
+        return None
     for x, y in inputs:
         found.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
     return found
@@ -55,10 +57,13 @@ def inputs_behind(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth:
     return found
 
 
-def _named(blame: Blame, known: Reformulation, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Finding]:
+def _named(
+    blame: Blame, known: Reformulation, a: Term, b: Term, ref_op: Op, gen_op: Op
+) -> list[Finding] | None:
+    """The finding for the two spellings, and the modes that only one has; None where the ops are the same."""
     hidden = [*_modes(blame, a, b, ref_op, gen_op), *_roundings(blame, a, b, ref_op)]
-    if hidden and bare(blame, a) == bare(blame, b):
-        return hidden
+    if bare(blame, a) == bare(blame, b):
+        return hidden or None  # the same ops: what differs is the mode of one, told where it stands
     rule = "arithmetic/extra-rounding" if known.impact == "precision" else "arithmetic/reformulated"
     words = blame.both(a, b)
     return [*blame.one(rule, ref_op, gen_op, *words, impact=known.impact, note=known.why), *hidden]

@@ -69,10 +69,9 @@ def address(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> Differenc
     table = other_table(blame, a, b)
     if table is not None:
         return table
-    base_a, base_b = _bases(blame, a), _bases(blame, b)
+    base_a, base_b = bases(blame, a), bases(blame, b)
     if base_a != base_b:
-        words = _arrays(blame, base_a) or blame.show(a), _arrays(blame, base_b) or blame.show(b)
-        return blame.make("addressing/base", ref_op, gen_op, *words)
+        return blame.make("addressing/base", ref_op, gen_op, *array_words(blame, a, b))
     maps = _dim_map(ref_op), _dim_map(gen_op)
     mapped = None not in maps and maps[0] != maps[1]
     map_words = f"dim_map={list(maps[0] or ())}", f"dim_map={list(maps[1] or ())}"
@@ -163,7 +162,7 @@ def _transposed(blame: Blame, a: Term, b: Term) -> bool:
     return False
 
 
-def _bases(blame: Blame, pointer: Term) -> tuple[Term, ...]:
+def bases(blame: Blame, pointer: Term) -> tuple[Term, ...]:
     """The pointer parameters that an address starts from."""
     terms = blame.terms
     return tuple(
@@ -173,8 +172,16 @@ def _bases(blame: Blame, pointer: Term) -> tuple[Term, ...]:
     )
 
 
-def _arrays(blame: Blame, bases: tuple[Term, ...]) -> str:
-    return ", ".join(blame.show(blame.terms.atom(leaf)) for leaf in bases)
+def array_words(blame: Blame, a: Term, b: Term) -> tuple[str, str]:
+    """How two pointers read: by their arrays, where these differ and are known."""
+    arrays = bases(blame, a), bases(blame, b)
+    if arrays[0] == arrays[1]:
+        return blame.both(a, b)
+    return _arrays(blame, arrays[0]) or blame.show(a), _arrays(blame, arrays[1]) or blame.show(b)
+
+
+def _arrays(blame: Blame, leaves: tuple[Term, ...]) -> str:
+    return ", ".join(blame.show(blame.terms.atom(leaf)) for leaf in leaves)
 
 
 def _sum(blame: Blame, leaves: tuple[Term, ...]) -> Term:

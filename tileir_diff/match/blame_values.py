@@ -107,6 +107,8 @@ def _same_kind(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
         if modes:
             return [Finding(mode) for mode in modes]
         words = [kind if op is None else text(op) for op in (ref_op, gen_op)]
+        if words[0] == words[1]:  # ops of one kind, which hand on what differs
+            words = blame.both(a, b)
         found = blame.one(ATTRIBUTE_RULES.get(kind, "arithmetic/op"), ref_op, gen_op, *words)
     for x, y in zip(terms.args[a], terms.args[b], strict=True):
         found.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
@@ -171,6 +173,25 @@ def unexplained(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> l
         gen_op = gen_user  # what is read is not wrong, but that it is read
     if blame.terms.kind[a] in CARRIED and blame.terms.kind[b] not in CARRIED:
         return blame.one("loop/carried", ref_op, gen_op, "carried value", blame.show(b), structural=True)
+    words = blame.both(a, b)
+    words = as_divided(blame, a, ref_op, words[0]), as_divided(blame, b, gen_op, words[1])
     other = ref_op is not None and gen_op is not None and ref_op.short != gen_op.short
     rule = "arithmetic/op" if other else "arithmetic/not-proven"
-    return blame.one(rule, ref_op, gen_op, *blame.both(a, b), structural=True)
+    apart = frozenset(blame.terms.args[a]) ^ frozenset(blame.terms.args[b])
+    numbers = [operand for operand in apart if blame.terms.kind[operand] == "fc"]
+    if not other and len(numbers) == len(apart) == 2 and words[1].startswith("divf("):
+        rule = "arithmetic/operands"  # one value, divided by two numbers
+    if gen_op is not None:
+        blame.parts[rule, id(gen_op)] = frozenset((number,) for number in numbers)
+    return blame.one(rule, ref_op, gen_op, *words, structural=True)
+
+
+def as_divided(blame: Blame, term: Term, op: Op, shown: str) -> str:
+    """A product as the quotient that the op is, where it divides by a power of two; else as ``shown``."""
+    terms = blame.terms
+    if op is None or op.short != "divf" or terms.kind[term] != "f" or terms.attr[term][0] != "mulf":
+        return shown
+    constants = [arg for arg in terms.args[term] if terms.kind[arg] == "fc"]
+    others = [arg for arg in terms.args[term] if arg not in constants]
+    factor = floats.constant_of(terms, constants[0]) if len(constants) == 1 and len(others) == 1 else None
+    return f"divf({blame.show(others[0])}, {1 / factor:.9g})" if factor else shown

@@ -86,13 +86,13 @@ def _compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptio
         given = frozenset((at, int(index)) for at, side in sides for index in side.named)
         attempt = search(terms, ref_entry, gen_entry, shared)
         result = explain(attempt, options.prover, given)
-        result.differences.extend(grid_sizes(attempt, *grids))
+        result.differences.extend(grid_sizes(attempt, *grids, result.differences))
         result.obligations.extend(taken)
         result.assumptions.append(f"the launch facts given hold: {launch.source}")
         return result
     attempt = evaluate(terms, ref_entry, gen_entry, binding, *grids)
     result = explain(attempt, options.prover)
-    result.differences.extend(grid_sizes(attempt, *grids))
+    result.differences.extend(grid_sizes(attempt, *grids, result.differences))
     result.obligations.extend(taken)
     at_launch = {"launch": True}
     result.differences = [replace(each, detail={**each.detail, **at_launch}) for each in result.differences]

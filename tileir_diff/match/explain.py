@@ -31,6 +31,8 @@ from tileir_diff.match.tokens import lost_orders
 from tileir_diff.match.view_sizes import view_sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
     from tileir_diff.graph.terms import Term, Terms
@@ -128,7 +130,6 @@ def explain(
 
         result.differences = with_evidence(result.differences, answers)
         result.obligations.extend(x for x in host_conditions(answers) if x not in result.obligations)
-    result.obligations.extend(_bound_constants(attempt, names, given))
     result.obligations.extend(contradictions(reference, generated, attempt.binding))
     result.obligations.extend(_unsigned_bounds(blame, attempt))
     result.obligations.extend(
@@ -136,7 +137,7 @@ def explain(
         for size, tile in attempt.sizes.items()
     )
     result.obligations.extend(obligations)
-    result.obligations.extend(narrower(blame, attempt))
+    _add_conditions(_bound_constants(attempt, names, given), narrower(blame, attempt), attempt, result)
     _add_remarks(attempt, result)
     result.matched = Matched(
         reference.entry,
@@ -476,6 +477,33 @@ def _bound_constants(
                 lines.append(f"{title} {name} = {show(terms, term, names)}")
     lines.extend(f"grid.{'xyz'[axis]} = {size}" for axis, size in sorted(attempt.binding.grid.items()))
     return lines
+
+
+def _add_conditions(values: list[str], ranges: Sequence[str], attempt: Attempt, result: EntryResult) -> None:
+    """Which ``values`` arguments must have, and which ``ranges`` indices must keep, for the rest to be equal.
+
+    Where accesses differ in where they are, the values are those that make the least differ, which no launch
+    need have.
+    """
+    if not _elsewhere(attempt):
+        result.obligations.extend((*values, *ranges))
+        return
+    if values:
+        which = f"{len(values)} argument{'s' if len(values) > 1 else ''} must have"
+        result.not_checked.append(f"which values {which}: it is open while accesses differ in where they are")
+    if ranges:
+        result.not_checked.append(
+            "whether the indices that differ fit the integers that they are computed in"
+        )
+
+
+def _elsewhere(attempt: Attempt) -> bool:
+    """Whether two accesses differ in where or how often they are, so that no size follows from them."""
+    pairs = (pair for pair in (*attempt.match.pairs, *attempt.match.loads) if not pair.equal)
+    return any(
+        (pair.reference.pointer, pair.reference.trips) != (pair.generated.pointer, pair.generated.trips)
+        for pair in pairs
+    )
 
 
 def _unsigned_bounds(blame: Blame, attempt: Attempt) -> list[str]:

@@ -42,7 +42,7 @@ def keys(kernel: Kernel) -> list[frozenset[Key]]:
     """
     params = kernel.entry.regions[0].block.args
     found: list[frozenset[Key]] = []
-    for param, role in zip(params, parameter_names(kernel), strict=True):
+    for param, role in zip(params, parameter_names(kernel, guessed=True), strict=True):
         own, used_as = key(param.name_hint or ""), key(role)
         both = (own,) if kernel.side == 1 and own is not None else (own, used_as)
         found.append(frozenset(each for each in both if each is not None))

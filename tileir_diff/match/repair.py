@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.graph.values import sort_of
 from tileir_diff.match.align import Local, operand_groups
+from tileir_diff.match.blame_memory import array_words, bases
 from tileir_diff.match.locate import SCALE, attribute_words
 from tileir_diff.match.locate_rules import MEMORY, PLACES, rule_of
 from tileir_diff.match.search import evaluated_again
@@ -22,7 +23,7 @@ from tileir_diff.match.suspects import HANDING, INTEGERS, suspects
 from tileir_diff.rules import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tileir_diff.match.blame import Blame, Op
     from tileir_diff.match.canonical import CanonicalEffect
@@ -92,7 +93,10 @@ def repaired(
     if not before or all(map(_is_exact, found)):
         return found
     best = _best(blame, attempt, found, explained, before)
-    return found if best is None else [_told(blame, best, found), *best.rest]
+    if best is None:
+        return found
+    told = _told(blame, best, found)
+    return [told, *_as_dumped(told, best, found)]
 
 
 def _best(
@@ -121,6 +125,8 @@ def _best(
         kept = all(_key(each) in told or _is_at(suspect.edit, each) for each in exact)
         if any(each.rule == ARRAY for each in rest) and sum(each.rule == ARRAY for each in found) > 1:
             continue  # arrays that are exchanged have one reason, which is no op
+        if len(rest) >= len(found) or _brings(suspect.edit, rest, found):
+            continue
         left = _size(after), _harm(rest)
         if suspect.sure or after != before:
             better = left[1] < harm or (suspect.sure and after != before)
@@ -197,29 +203,76 @@ def _harm(found: Sequence[Difference]) -> tuple[int, ...]:
     return tuple(counts[impact] for impact in SCALE[:1:-1])
 
 
+def _as_dumped(told: Difference, repair: Repair, found: Sequence[Difference]) -> Iterator[Difference]:
+    """What is left, as the dumps have it: while an op is changed, all that is made of it reads otherwise."""
+    known = {_key(each) for each in found}
+    before = {_spot(each): each for each in reversed(found)}
+    for each in repair.rest:
+        spot = _spot(each)
+        if repair.suspect.edit.what == "kind" and _is_at(repair.suspect.edit, each):
+            continue  # what modes another op has
+        if _key(each) in known or _is_exact(each):
+            yield each
+        elif spot != _spot(told):
+            yield before[spot]
+
+
+def _brings(edit: Edit, rest: Sequence[Difference], found: Sequence[Difference]) -> bool:
+    """Whether an edit leads to findings at other ops: values that no dump has then differ."""
+    before = set(map(_spot, found))
+    return any(not (_is_exact(each) or _is_at(edit, each) or _spot(each) in before) for each in rest)
+
+
+def _spot(difference: Difference) -> tuple[str, int]:
+    """The family and the op."""
+    place = difference.generated or difference.reference
+    return difference.rule.split("/")[0], 0 if place is None else id(place.op)
+
+
 # ---- what is told ------------------------------------------------------------------------------------
 
 
 def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
     """The finding at the op to be repaired; ``found``: what is found without it."""
-    edit, _, _, then, _ = repair.suspect
+    edit, _, _, then, now = repair.suspect
     left = {_key(difference) for difference in repair.rest}
     gone = [difference for difference in found if _key(difference) not in left] or found
     ref_op = None if then is None else origin(blame.reference, then)
     if edit.what == "operand" and then is not None and not blame.terms.symbols[then]:
         ref_op = None  # where a constant comes from does not tell who reads it
+    if ref_op is not None and ref_op.regions and not edit.op.regions:
+        ref_op = None  # what is computed in a loop is not what the loop is
     shown = edit.what not in ("attribute", "kind") or _is_in_reference(edit, ref_op)
-    if ref_op is None and gone[0].reference is not None:
-        ref_op = gone[0].reference.op
+    rule, part = _rule(edit, gone, found), edit.name or None
+    ref_op = ref_op or _counterpart(blame, repair.suspect, rule, gone)
     worst = max(map(_impact, gone), key=SCALE.index)
     words = _words(blame, repair.suspect)
     tried = TRIED.format(f" to {words[0]}" if edit.what in ("attribute", "kind") else "")
     note = "; ".join(dict.fromkeys(filter(None, (tried, *(each.note for each in gone)))))
-    rule, part = _rule(edit, gone, found), edit.name or None
+    if rule == ARRAY and then is not None and now is not None:
+        words = array_words(blame, then, now)
     if not shown:  # the reference is the same with the change, but nothing says that it is written so
         rule, words = _of_values(blame, repair.suspect, gone[0])
     told = blame.make(rule, ref_op, edit.op, *words, part=part, impact=worst, note=note)
     return told.at_lines_too(gone)
+
+
+def _counterpart(blame: Blame, suspect: Suspect, rule: str, gone: Sequence[Difference]) -> Op:
+    """The op of the reference to be shown beside one: of what differed there, best of the same rule.
+
+    None where all that is known is a loop around it; of an array, what accesses it.
+    """
+    op, then = suspect.edit.op, suspect.then
+    ops = [(each.rule == rule, each.reference.op) for each in gone if each.reference is not None]
+    plain = [(same, other) for same, other in ops if bool(other.regions) == bool(op.regions)]
+    if plain:
+        return max(plain, key=lambda each: each[0])[1]
+    if rule != ARRAY or then is None:
+        return None
+    arrays = bases(blame, then)
+    pointers = ((each.op, each.pointer) for each in blame.reference.effects)
+    reads = (op for op, pointer in pointers if pointer is not None and bases(blame, pointer) == arrays)
+    return next(reads, None)
 
 
 def _of_values(blame: Blame, suspect: Suspect, gone: Difference) -> tuple[str, tuple[str, str]]:

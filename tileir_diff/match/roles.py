@@ -78,11 +78,16 @@ def array_groups(entry: TileOp) -> dict[int, int]:
     return groups
 
 
-def role_names(entry: TileOp, roles: Mapping[int, Role]) -> list[str]:
-    """A readable name for each parameter: ``arg0``, ``arg0.shape1`` by its role, else ``arg7``."""
+def role_names(entry: TileOp, roles: Mapping[int, Role], *, guessed: bool = False) -> list[str]:
+    """A readable name for each parameter: ``arg0``, ``arg0.shape1`` by its role, else ``arg7``.
+
+    C++ has pointers and numbers, in any order: there a role is ``guessed``, and no name for a report.
+    """
     params = entry.regions[0].block.args
     names = [param.name_hint or f"arg{index}" for index, param in enumerate(params)]
     result = list(names)
+    if entry.symbol.removeprefix("@").startswith("_Z") and not guessed:
+        return result
     for index, (base, word, dim) in roles.items():
         result[index] = f"{names[base]}.{word}{dim}"
     return result
@@ -102,5 +107,5 @@ def argument_index(entry: TileOp, name: str) -> int | None:
         return int(wanted)
     if "." not in wanted:
         return None
-    names = role_names(entry, entry_roles(entry, ops_within(entry)))
+    names = role_names(entry, entry_roles(entry, ops_within(entry)), guessed=True)
     return names.index(wanted) if names.count(wanted) == 1 else None

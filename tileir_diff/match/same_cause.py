@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from tileir_diff.match.model import Difference
 
 INDEX, MASKS = "addressing/index", "mask"
+VALUES = frozenset({"arithmetic/not-proven", "arithmetic/op", "arithmetic/operands"})
+"""Rules of values of which the numbers in which they differ are known."""
 CONSTANT: frozenset[Mono] = frozenset(((),))
 WRITES = ("store", "atomic")
 
@@ -37,14 +39,15 @@ def one_cause(blame: Blame, found: list[Difference]) -> list[Difference]:
     """Findings about places, with those left out that follow from one before.
 
     An index is told where it is first met, with the lines of the other accesses that have the same part of
-    it wrong; a mask that differs in this part goes with it. Where another array is written, what is read
-    before or after a write is no finding of its own.
+    it wrong; a mask that differs in this part goes with it. A value is told where a wrong number is first met
+    in such an op. Where another array is written, what is read before or after a write is no finding of its
+    own.
     """
     other_array = any(each.rule == "addressing/base" and _writes(each) for each in found)
     found = [each for each in found if not (other_array and each.rule == "token-order/changed")]
     kept: list[Difference] = []
     also: dict[int, list[Difference]] = {}
-    roots = [each for each in found if each.rule == INDEX and _parts(blame, each)]
+    roots = [each for each in found if each.rule in {INDEX, *VALUES} and _parts(blame, each)]
     for difference in found:
         root = _root(blame, roots, difference)
         if root is None or root is difference:
@@ -55,10 +58,18 @@ def one_cause(blame: Blame, found: list[Difference]) -> list[Difference]:
 
 
 def _root(blame: Blame, roots: list[Difference], difference: Difference) -> Difference | None:
-    """The first index of which the same part is wrong; None where the difference stands for itself."""
+    """The first finding of which the same part is wrong; None where the difference stands for itself."""
+    if difference.rule in VALUES:
+        return next((root for root in roots if _same_numbers(blame, difference, root)), None)
     if difference.rule != INDEX and not difference.rule.startswith(f"{MASKS}/"):
         return None
-    return next((root for root in roots if root is difference or same_parts(blame, difference, root)), None)
+    places = (root for root in roots if root.rule == INDEX)
+    return next((root for root in places if root is difference or same_parts(blame, difference, root)), None)
+
+
+def _same_numbers(blame: Blame, one: Difference, other: Difference) -> bool:
+    """Whether two values differ from the reference's in the same numbers."""
+    return other.rule in VALUES and _parts(blame, one) == _parts(blame, other)
 
 
 def same_parts(blame: Blame, one: Difference, other: Difference) -> bool:

@@ -13,19 +13,20 @@ if TYPE_CHECKING:
 
 VERDICTS = {
     "PASS": "no difference that matters was found; exit status 0",
-    "PASS_WITH_NOTES": "nothing that counts as critical was found, but there are warnings, conditions on the "
-    "host, parts that were not checked, or findings that were waived or ignored; exit status 0, and 1 with "
-    "--strict for the first three",
+    "PASS_WITH_NOTES": "nothing that counts as critical was found, but there are warnings, conditions on "
+    "the host, parts that were not checked, or findings that were waived or ignored; exit status 0, and 1 "
+    "with --strict for the first three",
     "FAIL_FIXABLE": "at least one critical finding that the kernel or the host can mend; exit status 1",
     "FAIL_COMPILER_BUG": "all critical findings are the front end's or the assembler's; exit status 1",
-    "BLOCKED": "nothing was compared: an input cannot be read or breaks a constraint of the dialect, or the "
-    "call is wrong; exit status 2",
+    "BLOCKED": "nothing was compared: an input cannot be read or breaks a constraint of the dialect, or "
+    "the call is wrong; exit status 2",
 }
 SEVERITIES = {
     "critical": "makes the comparison fail: its impact is at least that of --fail-on",
     "warn": "does not make it fail, but with --strict: its impact is below --fail-on, and not none",
     "info": "cannot matter, and is told so that nobody looks for it: its impact is none",
-    "waived": "accepted by a waiver of the settings, with its reason; shown, and not counted as critical or warn",
+    "waived": "accepted by a waiver of the settings, with its reason; shown, and not counted as critical "
+    "or warn",
     "ignored": "taken out by --select or --ignore: counted by rule, and not shown",
 }
 IMPACTS = {
@@ -35,16 +36,16 @@ IMPACTS = {
     "ulp": "rounds otherwise: results differ in their last digits",
     "precision": "computes in a coarser type, or with a coarser approximation",
     "bounds": "a lane outside of an array is read, written, or left undetermined",
-    "assume": "the compiler is promised what the other side does not promise, and what nothing proves: undefined "
-    "behaviour where it is false",
+    "assume": "the compiler is promised what the other side does not promise, and what nothing proves: "
+    "undefined behaviour where it is false",
     "logic": "another result for ordinary input, or not understood",
 }
 STATUSES = {
     "DIFFERS": "both sides have it, and it is not the same",
     "MISSING": "the reference has it, the generated side does not",
     "EXTRA": "the generated side has it, the reference does not",
-    "SEMANTIC_EQUIV": "written otherwise, and shown to do the same: by a proof (--prove) or by runs (--exec); "
-    "`evidence` says which",
+    "SEMANTIC_EQUIV": "written otherwise, and shown to do the same: by a proof (--prove) or by runs "
+    "(--exec); `evidence` says which",
 }
 CAUSES = {
     "translation": "the port is written otherwise than the reference: not said in the report, since most are",
@@ -63,12 +64,12 @@ OWNERS = {
 }
 SECTIONS = {
     "assumed": "what the result rests on and nothing shows: where it is false, the result may be too",
-    "the host must guarantee": "conditions on arguments and grid under which both sides are the same: a launch "
-    "that breaks one may show a difference",
+    "the host must guarantee": "conditions on arguments and grid under which both sides are the same: a "
+    "launch that breaks one may show a difference",
     "not checked": "what was not compared, and why",
     "arguments": "which parameters of the two kernels were taken for each other, and how that was found",
-    "treated as equal": "what is written otherwise and counts as the same by a named equivalence; --equivalences "
-    "lists it",
+    "treated as equal": "what is written otherwise and counts as the same by a named equivalence; "
+    "--equivalences lists it",
     "notices": "settings that decide, waivers that expired or were not needed, and what could not be done",
     "also at": "other lines of the generated dump where the same finding shows",
     "evidence": "how it is known, beyond the two lines that are shown",
@@ -78,51 +79,87 @@ SECTIONS = {
 }
 PHRASES = {
     # evidence
-    "found by trial": "in the dump as it is, values differ in several places that no single line explains; the "
-    "generated side was evaluated again with a change of one op, and with this change what differed is equal. "
-    "`changed to …` is what the op was changed to; the reference need not be written so",
-    "no effect at the launch given; another one shows it": "with the sizes of --launch both sides do the same "
-    "(a size fills the tiles, say); there are other sizes for which they do not",
-    "true at this launch, where the value is …; nothing makes it so at another": "the promise holds for the "
-    "value that --launch gives, and is not checked by anything at another launch",
+    "found by trial": "in the dump as it is, values differ in several places that no single line explains; "
+    "the generated side was evaluated again with a change of one op, and with this change what differed is "
+    "equal. `changed to …` is what the op was changed to; the reference need not be written so",
+    "no effect at the launch given; another one shows it": "with the sizes of --launch both sides do the "
+    "same (a size fills the tiles, say); there are other sizes for which they do not",
+    "true at this launch, where the value is …; nothing makes it so at another": "the promise holds for "
+    "the value that --launch gives, and is not checked by anything at another launch",
     "false here: …": "the promise is about a value that is known, and does not fit it",
-    "reads before the loop, also where it makes no trip": "a load that the reference has inside a loop stands "
-    "before it, and is done also where the loop has nothing to do",
-    "reads where the reference reads nothing; the value has no influence": "a lane is read that the reference "
-    "masks off; what comes of it is not used",
+    "reads before the loop, also where it makes no trip": "a load that the reference has inside a loop "
+    "stands before it, and is done also where the loop has nothing to do",
+    "reads where the reference reads nothing; the value has no influence": "a lane is read that the "
+    "reference masks off; what comes of it is not used",
     "reads …, whether or not the value is used": "the access itself is out of bounds; no result need show it",
-    "the quotients differ where … is negative": "rounding down and rounding towards zero are the same for all "
-    "other numbers",
+    "the quotients differ where … is negative": "rounding down and rounding towards zero are the same for "
+    "all other numbers",
+    "equal at all tested points but for rounding, …": "both formulas were computed for some numbers, and "
+    "are the same function but for the last digits; a test with numbers, no proof",
+    "equal at all tested points, rounded by the same ops: differs for …": "both formulas were computed for "
+    "some numbers, and gave the same but for the special ones that are named",
+    "one side overflows where an input is …": "both formulas were computed for some numbers; for this one "
+    "only one of them is finite",
+    "with what the reference has, both sides are the same": "the launch gives the port another argument or "
+    "grid than the reference, and nothing else differs",
+    "or it is the kernel that takes its arguments in this order": "the launch or the kernel may be mended: "
+    "values of arguments are exchanged between the two",
+    "leaves where the reference goes on": "the condition to leave a loop is turned around",
+    "the address of a load comes from it, so it may read anywhere": "the value that differs is an index",
+    "the reference keeps the address of this load in bounds, whether or not the value is used": "as an "
+    "index it is limited in the reference only",
+    "line … overwrites it before anything reads it": "the store that differs has no effect",
+    "the same was stored there just before": "the store that differs has no effect",
     "the indices of two dimensions are exchanged": "each index is right, and stands at the other's place",
     "the two axes of the tile are exchanged": "the tile is read or written transposed",
     "known gap …": "an entry of the catalogue of what a front end cannot express",
     # assumed
-    "the result holds for the launch given: …": "arguments and grid of --launch were used to show that both "
-    "sides are the same; at another launch they may not be",
+    "the result holds for the launch given: …": "arguments and grid of --launch were used to show that "
+    "both sides are the same; at another launch they may not be",
     "the launch facts given hold: …": "what --launch says of some arguments was used, and is not checked",
-    "arrays … do not overlap": "pointers that are different arguments, or have different names in the launch, "
-    "are taken for arrays that share no memory",
-    "…: index arithmetic in … does not wrap before it is …": "32-bit indices are taken to be small enough; then "
-    "the order of widening and arithmetic makes no difference",
-    "…: sizes and tile counts that index arithmetic divides by are positive": "a size of zero or less would make "
-    "the quotient another one",
-    "…: signed arithmetic of tile C++ does not wrap, as the language promises": "overflow of signed integers is "
-    "undefined in C++, so that the flag is no promise of the port's own",
+    "arrays … do not overlap": "pointers that are different arguments, or have different names in the "
+    "launch, are taken for arrays that share no memory",
+    "…: index arithmetic in … does not wrap before it is …": "32-bit indices are taken to be small enough; "
+    "then the order of widening and arithmetic makes no difference",
+    "…: sizes and tile counts that index arithmetic divides by are positive": "a size of zero or less "
+    "would make the quotient another one",
+    "…: signed arithmetic of tile C++ does not wrap, as the language promises": "overflow of signed "
+    "integers is undefined in C++, so that the flag is no promise of the port's own",
+    "…: unsigned loop bounds are taken as non-negative": "read as unsigned, a negative bound would be a "
+    "large number",
+    "…: the loop has no break: what stands below it is not reached": "what follows a loop without end "
+    "does not count",
+    "@…: the launch is not one of it, and was not used": "the launch file names other entries",
     "…: the iterations of the loop access different elements": "accesses of two iterations are not ordered "
     "against each other, since their index moves with the loop",
     # the host must guarantee
     "… for all blocks launched": "the condition on the block's index holds for every block of the grid",
     "… for all blocks and lanes launched": "and for every lane, and each iteration of a loop, of each block",
-    "… is a multiple of …": "stated to the compiler by what specialises the kernel at its launch, such as the "
-    "launcher of cuTile Rust; a value that is none must not reach this kernel",
+    "… is a multiple of …": "stated to the compiler by what specialises the kernel at its launch, such as "
+    "the launcher of cuTile Rust; a value that is none must not reach this kernel",
     "… fits …": "the number is not too large for the integers that the generated side computes it in",
     "…: tested by the … only, at line …": "only this side asks for the condition before it does anything",
+    "… is not negative": "a negative value would be read as a large number, or rounded otherwise, on one "
+    "side only",
+    "… >= 0: …": "what a negative value would change on one side only",
+    "…, by …; by its name it is …": "two arguments are paired by what is done with them, and a third has "
+    "the name: one of both may be a mistake of the kernel",
+    "… = 1, like that of the …": "the launch gives one block along this axis for one side, and nothing for "
+    "the other",
+    # not checked
+    "which values …: it is open while accesses differ in where they are": "arguments were given "
+    "the values with which the least differs; mend what differs, and they are told as conditions on the "
+    "host",
+    "whether the indices that differ fit the integers that they are computed in": "mend what differs, and "
+    "what must fit is told as a condition on the host",
+    "… has no model; equal only to itself": "the comparison does not know what the op does",
     # arguments
     "given": "arguments paired since --args, or the launch, says so",
     "by role": "arguments paired as the same base, size or stride of arrays that correspond",
     "by name": "arguments paired since they have the same name in the source",
     "by use": "arguments paired since both kernels do the same with them",
-    "reference values": "parameters of the reference that are a number in the generated kernel, or at the launch",
+    "reference values": "parameters of the reference that are a number in the generated kernel, or at the "
+    "launch",
     "generated values": "parameters of the generated kernel that are a number in the reference",
     "reference only": "parameters that the generated kernel has no counterpart for, and need not have one",
     "generated only": "parameters that the reference has no counterpart for, and need not have one",

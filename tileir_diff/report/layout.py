@@ -241,7 +241,9 @@ def counts(summary: Summary) -> str:
 
 def besides(result: Result) -> str:
     """How much a whole report says besides its findings: `2 differences below --fail-on, 1 assumption`."""
-    lowered = [each for each in result.findings if each.severity == "warn" and severity_of(each.impact) != "warn"]
+    lowered = [
+        each for each in result.findings if each.severity == "warn" and severity_of(each.impact) != "warn"
+    ]
     parts = [
         (len(lowered), "difference below --fail-on", "differences below --fail-on"),
         (len(result.obligations), "condition on the host", "conditions on the host"),

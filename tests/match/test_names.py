@@ -8,7 +8,9 @@ import pytest
 
 from tests.match.snippets import compared, found, kernel
 from tests.match.test_arguments import POINTERS, copy
+from tileir_diff.dialect import parse_text
 from tileir_diff.match.names import key
+from tileir_diff.match.roles import argument_index, entry_roles, role_names
 
 SUM = (
     "%va, %ta = load_ptr_tko weak %{0} token=%t : tile<ptr<f32>> -> tile<f32>, token\n"
@@ -88,3 +90,12 @@ def test_spellings_of_one_name(one: str, other: str) -> None:
 @pytest.mark.parametrize("name", ["arg0", "arg12.shape1", "0", "p3", ""])
 def test_names_that_printers_make_up_say_nothing(name: str) -> None:
     assert key(name) is None
+
+
+@pytest.mark.parametrize(("symbol", "named"), [("_Z4kernPfii", "arg2"), ("kernel_entry", "arg0.shape1")])
+def test_a_role_is_no_name_where_it_is_guessed(symbol: str, named: str) -> None:
+    """C++ has pointers and numbers in any order: two numbers behind a pointer need not be its array's."""
+    numbers = ", ".join(f"%arg{index}: tile<i32>" for index in range(1, 5))
+    entry = parse_text(f"entry @{symbol}(%arg0: tile<ptr<f32>>, {numbers}) {{\n  return\n}}\n").entries[0]
+    assert role_names(entry, entry_roles(entry, []))[2] == named
+    assert argument_index(entry, "arg0.shape1") == 2

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from tests.match.snippets import assert_equal, assert_found, found, with_value
+from tileir_diff.dialect.ir import TileOp
 from tileir_diff.graph import floats
+from tileir_diff.graph.show import show, show_both
 from tileir_diff.graph.terms import Term, Terms
+from tileir_diff.match.blame import Blame
 from tileir_diff.match.reformulate import reformulation
+from tileir_diff.match.written import as_written
 
 T = "tile<128xf32>"
 
@@ -285,3 +291,28 @@ def test_a_factor_that_is_off_by_its_last_bit(use: str, other: str, expected: st
 
     (only,) = found(text("0x3E095D4F"), text(other))
     assert (only.rule, only.impact) == ("constant/value", expected)
+
+
+def written(x: Formula, value: Formula, short: str) -> str:
+    """How a report tells a value that such an op computes."""
+    names = {x.term: "x"}
+    blame = SimpleNamespace(
+        terms=x.terms,
+        show=lambda term: show(x.terms, cast("Term", term), names),
+        both=lambda a, b: show_both(x.terms, cast("Term", a), cast("Term", b), names),
+    )
+    op = cast("TileOp", SimpleNamespace(short=short))
+    return as_written(cast("Blame", blame), value.term, x.term, op, None)[0]
+
+
+@pytest.mark.parametrize(("short", "read"), [("divf", "divf(x, 1024)"), ("mulf", "mulf(x, 0.0009765625)")])
+def test_a_quotient_by_a_power_of_two_reads_as_the_op_is(x: Formula, short: str, read: str) -> None:
+    """The normal form makes a product of it."""
+    assert written(x, x / number(x.terms, 1024), short) == read
+
+
+def test_a_fused_exact_product_reads_as_the_op_is(x: Formula) -> None:
+    """The normal form makes a sum of it."""
+    value = number(x.terms, 0.5).call("fma", x, x.call("exp"))
+    assert written(x, value, "fma").startswith("fma(")
+    assert written(x, value, "addf").startswith("addf(")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.match.fixtures import ROOT, compare_files
 from tests.match.snippets import HERE, LOAD, PROLOGUE, STORE, assert_found, found, kernel, parsed
 from tests.match.test_apart import DEAD
 from tileir_diff.graph.terms import Terms
+from tileir_diff.match import repair
 from tileir_diff.match.compare import compare
 from tileir_diff.match.edits import own_edits, with_operand
-from tileir_diff.match.model import CompareOptions
+from tileir_diff.match.model import CompareOptions, Comparison, Difference
 
 BODY = f"{LOAD}\n%w = exp %v : tile<128xf32>\n{STORE}"
 
@@ -288,3 +292,42 @@ def test_of_two_loads_of_one_value_the_wrong_one_is_told() -> None:
     """The right one, which stands first, has its partner in the reference."""
     first = assert_found(product("b", "k"), product("a", "k_entry"), "addressing")
     assert first.rule == "addressing/base"
+
+
+TOLD_ONCE = {
+    "exp_for_exp2": ("attention", "arithmetic/op"),
+    "group_swapped": ("matmul", "addressing/index"),
+    "padded_length": ("layer_norm", "arithmetic/operands"),
+    "scaled_in_half": ("embedding", "arithmetic/extra-rounding"),
+}
+"""Mistakes that change what several places compute, with their kernel and the one finding."""
+
+
+def mistaken(name: str, kernel_name: str) -> Comparison:
+    folder = ROOT / "mistakes" / name
+    reference = ROOT / "kernels" / kernel_name / "py.g.mlir"
+    return compare_files(reference, folder / "gen.g.mlir", Path(folder / "launch.json"))
+
+
+@pytest.mark.parametrize("name", TOLD_ONCE)
+def test_one_mistake_is_one_finding(name: str) -> None:
+    kernel_name, rule = TOLD_ONCE[name]
+    assert [each.rule for each in mistaken(name, kernel_name).differences if each.impact != "hint"] == [rule]
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel_name"),
+    [("min_for_max", "quantize_fp8"), ("padded_length", "layer_norm"), ("group_swapped", "matmul")],
+)
+def test_no_value_is_told_that_only_a_trial_has(
+    name: str, kernel_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = mistaken(name, kernel_name).differences
+
+    def untried(_blame: object, _attempt: object, found: list[Difference], _explained: object) -> object:
+        return found
+
+    monkeypatch.setattr(repair, "repaired", untried)
+    plain = {(each.rule, each.expected, each.actual) for each in mistaken(name, kernel_name).differences}
+    left = [each for each in told if "found by trial" not in each.note]
+    assert {(each.rule, each.expected, each.actual) for each in left} <= plain

@@ -35,6 +35,7 @@ CASES = [
     Case("addressing/changed", "load_ptr_tko", "x + i0", "x + 2*i0"),
     Case("addressing/index", "store_ptr_tko", "256*block.x + i0", "i0"),
     Case("addressing/index", "addi", "i0", "block.x"),
+    Case("addressing/index", "cmpi", "[block.x, …]", "[0, …]"),
     Case("addressing/offset", "load_ptr_tko", "i0 + 1", "i0"),
     Case("arithmetic/association", "addf", "addf(addf(a, b), c)", "addf(a, addf(b, c))"),
     Case("arithmetic/extra", "negf", "", "negf", "EXTRA"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.match.blame_floats import affinity, mode_words, modifier_rule
 from tileir_diff.match.reformulate import inputs_of, is_input, reformulation
 from tileir_diff.match.sites import origin
+from tileir_diff.match.written import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ def _named(
     if bare(blame, a) == bare(blame, b):
         return hidden or None  # the same ops: what differs is the mode of one, told where it stands
     rule = "arithmetic/extra-rounding" if known.impact == "precision" else "arithmetic/reformulated"
-    words = blame.both(a, b)
+    words = as_written(blame, a, b, ref_op, gen_op)
     return [*blame.one(rule, ref_op, gen_op, *words, impact=known.impact, note=known.why), *hidden]
 
 

@@ -14,6 +14,7 @@ from tileir_diff.match.blame_loops import loops, no_trip
 from tileir_diff.match.blame_masks import one_selection, predicates, selections
 from tileir_diff.match.blame_memory import memory
 from tileir_diff.match.sites import defining_op, text
+from tileir_diff.match.written import as_written
 
 if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term
@@ -173,8 +174,7 @@ def unexplained(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> l
         gen_op = gen_user  # what is read is not wrong, but that it is read
     if blame.terms.kind[a] in CARRIED and blame.terms.kind[b] not in CARRIED:
         return blame.one("loop/carried", ref_op, gen_op, "carried value", blame.show(b), structural=True)
-    words = blame.both(a, b)
-    words = as_divided(blame, a, ref_op, words[0]), as_divided(blame, b, gen_op, words[1])
+    words = as_written(blame, a, b, ref_op, gen_op)
     other = ref_op is not None and gen_op is not None and ref_op.short != gen_op.short
     rule = "arithmetic/op" if other else "arithmetic/not-proven"
     apart = frozenset(blame.terms.args[a]) ^ frozenset(blame.terms.args[b])
@@ -184,14 +184,3 @@ def unexplained(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> l
     if gen_op is not None:
         blame.parts[rule, id(gen_op)] = frozenset((number,) for number in numbers)
     return blame.one(rule, ref_op, gen_op, *words, structural=True)
-
-
-def as_divided(blame: Blame, term: Term, op: Op, shown: str) -> str:
-    """A product as the quotient that the op is, where it divides by a power of two; else as ``shown``."""
-    terms = blame.terms
-    if op is None or op.short != "divf" or terms.kind[term] != "f" or terms.attr[term][0] != "mulf":
-        return shown
-    constants = [arg for arg in terms.args[term] if terms.kind[arg] == "fc"]
-    others = [arg for arg in terms.args[term] if arg not in constants]
-    factor = floats.constant_of(terms, constants[0]) if len(constants) == 1 and len(others) == 1 else None
-    return f"divf({blame.show(others[0])}, {1 / factor:.9g})" if factor else shown

@@ -107,7 +107,8 @@ def explain(
     found.extend(read_again(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(before_loops(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(elsewhere(blame, attempt))
-    found.extend(shared_loops(blame, attempt))
+    if not any(each.rule == "grid/axis" for each in found):  # which blocks share a loop follows from it
+        found.extend(shared_loops(blame, attempt))
     found.extend(_orders(blame, attempt))
     found.extend(_families(blame, attempt))
     found.extend(_checked(blame, attempt))

@@ -59,12 +59,18 @@ DETAILS: Mapping[str, Detail] = {
     ),
 }
 
+TESTS = ("cmpi", "andi", "ori", "xori")
+"""Ops that make a condition, by which an index is chosen."""
 ACCESSES = ("load", "store", "atomic")
 COMPUTED = Detail(
     impact="logic",
     message="the {op} makes an index of {actual}; in the reference of {expected}",
     effect="other elements are read or written",
     fix="use {expected}{at}",
+)
+DECIDED = COMPUTED._replace(
+    message="with this {op} the index is {actual}; in the reference {expected}",
+    fix="write it{at} so that the index is {expected}",
 )
 READ = Detail(
     impact="logic",
@@ -79,4 +85,5 @@ def judge(difference: Difference) -> Detail | None:
     site = difference.generated
     if site is None or site.op.short.startswith(ACCESSES):
         return None
-    return {"base": READ, "index": COMPUTED, "offset": COMPUTED}.get(difference.rule.partition("/")[2])
+    made = DECIDED if site.op.short in TESTS else COMPUTED
+    return {"base": READ, "index": made, "offset": made}.get(difference.rule.partition("/")[2])

@@ -296,11 +296,14 @@ def test_a_factor_that_is_off_by_its_last_bit(use: str, other: str, expected: st
 def written(x: Formula, value: Formula, short: str) -> str:
     """How a report tells a value that such an op computes."""
     names = {x.term: "x"}
-    blame = SimpleNamespace(
-        terms=x.terms,
-        show=lambda term: show(x.terms, cast("Term", term), names),
-        both=lambda a, b: show_both(x.terms, cast("Term", a), cast("Term", b), names),
-    )
+
+    def one(term: Term) -> str:
+        return show(x.terms, term, names)
+
+    def both(a: Term, b: Term) -> tuple[str, str]:
+        return show_both(x.terms, a, b, names)
+
+    blame = SimpleNamespace(terms=x.terms, show=one, both=both)
     op = cast("TileOp", SimpleNamespace(short=short))
     return as_written(cast("Blame", blame), value.term, x.term, op, None)[0]
 

@@ -299,6 +299,8 @@ TOLD_ONCE = {
     "group_swapped": ("matmul", "addressing/index"),
     "padded_length": ("layer_norm", "arithmetic/operands"),
     "scaled_in_half": ("embedding", "arithmetic/extra-rounding"),
+    "sum_for_max": ("softmax", "reduction/combiner"),
+    "tf32_cast_missing": ("matmul", "mma/operand-type"),
 }
 """Mistakes that change what several places compute, with their kernel and the one finding."""
 

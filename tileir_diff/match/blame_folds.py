@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tileir_diff.match.blame import Blame, Op
 
 FOLDS = frozenset({"reduce", "scan"})
+CASTS = frozenset({"arithmetic/extra-rounding", "conversion/extra", "conversion/missing"})
+"""Rules for a conversion that only one side has."""
 
 
 def reductions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: int) -> list[Finding]:
@@ -201,12 +203,17 @@ def contractions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: 
         args_b[:2] = paired
         args_b[2:-1] = args_b[2:-1][::-1]  # each with its scale
         types_b = types_b[::-1]
-    found.extend(_operand_types(blame, types_a, types_b, ref_op, gen_op))
+    other_types = _operand_types(blame, types_a, types_b, ref_op, gen_op)
+    found.extend(other_types)
     if not found and sorted(args_a[:2]) != sorted(args_b[:2]) and _swapped_operands(blame, ref_op, gen_op):
         return blame.one("mma/operands", ref_op, gen_op, "lhs * rhs", "rhs * lhs", impact="logic")
     *factors, last = zip(args_a, args_b, strict=False)
     for x, y in factors:
-        found.extend(blame.walk(x, y, ref_op, gen_op, depth + 1))
+        behind = blame.walk(x, y, ref_op, gen_op, depth + 1)
+        if other_types and _is_cast(blame, x) != _is_cast(blame, y):
+            # the cast that one side lacks is why the types differ
+            behind = [each for each in behind if each.difference.rule not in CASTS]
+        found.extend(behind)
     children = blame.walk(*last, ref_op, gen_op, depth + 1)
     starts = blame.ops(*last, ref_op, gen_op)
     here = any(child.structural and _is_at(child, starts) for child in children)
@@ -214,6 +221,10 @@ def contractions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: 
         words = (blame.show(term) for term in last)
         return found + blame.one("accumulator/init", ref_op, gen_op, *words, part="acc", impact="logic")
     return found + children
+
+
+def _is_cast(blame: Blame, term: Term) -> bool:
+    return blame.terms.kind[term] == "f" and blame.terms.attr[term][0] == "ftof"
 
 
 def _same_op(blame: Blame, a: Term, b: Term) -> bool:

@@ -24,7 +24,7 @@ from tileir_diff.match.obligations import HOST_BOUNDS, obligation
 from tileir_diff.match.own_memory import own_memory
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.repeats import shared_loops
-from tileir_diff.match.same_cause import one_cause, same_parts
+from tileir_diff.match.same_cause import one_cause, same_parts, without_identities
 from tileir_diff.match.search import front_end
 from tileir_diff.match.sites import defining_op, site
 from tileir_diff.match.tokens import lost_orders
@@ -124,7 +124,7 @@ def explain(
         reference, generated, blame.make, specialises, blame.settled, partner, blame.show
     )
     tests, untested = divisor_tests(blame, attempt, found)
-    result.differences = first_of([*found, *tests, *promises, *settled])
+    result.differences = without_identities(first_of([*found, *tests, *promises, *settled]))
     result.obligations.extend(untested)
     if answers:
         from tileir_diff.match.proofs import host_conditions, with_evidence

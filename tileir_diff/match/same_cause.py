@@ -88,5 +88,20 @@ def _parts(blame: Blame, difference: Difference) -> frozenset[Mono]:
     return frozenset() if place is None else blame.parts.get((difference.rule, id(place.op)), frozenset())
 
 
+def without_identities(found: list[Difference]) -> list[Difference]:
+    """The findings, without what a reduction or scan starts from where it is told to combine otherwise."""
+    other = {
+        id(op)
+        for each in found
+        if each.rule.endswith("/combiner") and each.generated is not None
+        for op in (each.generated.op, each.generated.op.parent_op())
+    }
+    return [
+        each
+        for each in found
+        if not each.rule.endswith("/identity") or each.generated is None or id(each.generated.op) not in other
+    ]
+
+
 def _writes(difference: Difference) -> bool:
     return difference.generated is not None and difference.generated.op.short.startswith(WRITES)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import STORE, assert_equal, assert_found, compared, found, kernel
+from tests.match.snippets import LOAD, STORE, assert_equal, assert_found, compared, found, kernel, parsed
+from tileir_diff.graph.terms import Terms
+from tileir_diff.match.grids import grid_sizes
 from tileir_diff.match.launch import ArgValue, Launch, SideLaunch
-from tileir_diff.match.model import CompareOptions
+from tileir_diff.match.model import CompareOptions, Difference
+from tileir_diff.match.search import search
 
 F, P = "tile<128xf32>", "tile<128xptr<f32>>"
 GRID = "%gx, %gy, %gz = get_num_tile_blocks : tile<i32>"
@@ -241,3 +244,13 @@ def test_atomics_that_settle() -> None:
     )
     (only,) = found(settle, settle.replace(BY_X, WHOLE))
     assert only.impact == "hint"
+
+
+def test_a_grid_is_not_told_beside_another_array() -> None:
+    """Iterations that meet in the wrong array are not shared by the blocks: that follows from it."""
+    terms = Terms()
+    entry = parsed(kernel(f"{LOAD}\n%w = exp %v : tile<128xf32>\n{STORE}")).entries[0]
+    attempt = search(terms, entry, entry, CompareOptions())
+    other = Difference("addressing/base", None, None, "a", "b")
+    assert [each.rule for each in grid_sizes(attempt, (4, 1, 1), (3, 1, 1), [])] == ["grid/size"]
+    assert list(grid_sizes(attempt, (4, 1, 1), (3, 1, 1), [other])) == []

@@ -125,7 +125,7 @@ def _best(
         kept = all(_key(each) in told or _is_at(suspect.edit, each) for each in exact)
         if any(each.rule == ARRAY for each in rest) and sum(each.rule == ARRAY for each in found) > 1:
             continue  # arrays that are exchanged have one reason, which is no op
-        if len(rest) >= len(found) or _brings(suspect.edit, rest, found):
+        if _vague(rest) >= _vague(found) or _brings(suspect.edit, rest, found):
             continue
         left = _size(after), _harm(rest)
         if suspect.sure or after != before:
@@ -181,6 +181,11 @@ def _only_values(parts: frozenset[tuple[object, ...]]) -> bool:
 def _is_exact(difference: Difference) -> bool:
     """Whether the finding is about a mode of an op, which stands where it is wrong."""
     return difference.rule.split("/")[0] not in VAGUE
+
+
+def _vague(found: Sequence[Difference]) -> int:
+    """How many findings are about what differs; those of modes may show only once it is mended."""
+    return sum(not _is_exact(each) for each in found)
 
 
 def _is_at(edit: Edit, difference: Difference) -> bool:

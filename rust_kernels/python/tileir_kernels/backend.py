@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
@@ -88,7 +89,7 @@ def rms_norm(
         raise NotImplementedError("bias: RMS norm takes none")
     x = input.contiguous()
     if mode is None:
-        waves = 2 * torch.cuda.get_device_properties(x.device).multi_processor_count
+        waves = 2 * _multiprocessors(x.get_device())
         mode = "static_persistent" if x.numel() // x.shape[-1] > waves else "multi_wave_reload"
     variants = {
         "static_persistent": "persistent", "multi_wave_reload": "reload", "multi_wave_cached": "cached",
@@ -96,6 +97,11 @@ def rms_norm(
     if mode not in variants:
         raise NotImplementedError(f"mode: {mode} is not one of {', '.join(variants)}")
     return ops.rms_norm(x, weight.contiguous(), eps, offset, variant=variants[mode])
+
+
+@functools.cache
+def _multiprocessors(device: int) -> int:
+    return torch.cuda.get_device_properties(device).multi_processor_count
 
 
 def layer_norm(

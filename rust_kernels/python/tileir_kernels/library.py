@@ -6,6 +6,8 @@ Of sources, the library follows every change: the next call builds and loads it 
 from __future__ import annotations
 
 import os
+import threading
+import time
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +26,9 @@ LIBRARY: Final = "TILEIR_KERNELS_LIBRARY"
 CACHE: Final = "TILEIR_KERNELS_CACHE"
 """Names a folder for compiled kernels."""
 
+FRESH_SECONDS: Final = 0.01
+"""For so long sources that were looked at are not looked at again: that takes longer than a call."""
+
 CDEF: Final = Path(__file__).with_name("cdef.h").read_text("utf-8")
 """The C ABI, declared once: for cffi here, and for C in `include/tileir_kernels.h`."""
 
@@ -37,11 +42,11 @@ class _Loaded:
     def __init__(self) -> None:
         self.library: Any = None
         self.stamp: tuple[tuple[int, int], ...] | None = None
-        self.recording = False
+        self.looked = 0.0
 
     def get(self) -> Any:
         """The library, up to date. Raises BuildError where it does not build and there is none of before."""
-        if self.library is not None and (self.stamp is None or self.stamp == build.stamp()):
+        if self.library is not None and (self.stamp is None or self.fresh()):
             return self.library
         given = os.environ.get(LIBRARY)
         if given:
@@ -54,8 +59,18 @@ class _Loaded:
             if self.library is None and older is None:
                 raise
             warnings.warn(f"the library of before is used: {error}", StaleLibraryWarning, stacklevel=4)
-            self.stamp = stamp  # not again before the next change
+            self.stamp, self.looked = stamp, 0.0  # not again before the next change
             return self.library if older is None or self.library is not None else self.load(older, stamp)
+
+    def fresh(self) -> bool:
+        """Whether the sources are those of the library, or were a moment ago."""
+        now = time.monotonic()
+        if now - self.looked < FRESH_SECONDS:
+            return True
+        if self.stamp != build.stamp():
+            return False
+        self.looked = now
+        return True
 
     def load(self, path: Path, stamp: tuple[tuple[int, int], ...] | None) -> Any:
         library = ffi.dlopen(str(path))
@@ -64,14 +79,21 @@ class _Loaded:
             raise ImportError(
                 f"{path}: its TensorDesc has {theirs} bytes, not {ours}: it is of another version"
             )
-        self.library, self.stamp = library, stamp
+        self.library, self.stamp, self.looked = library, stamp, 0.0
         cache = os.environ.get(CACHE)
         if cache:
             check(library, library.tileir_cache(cache.encode()))
         return library
 
 
+class _Recording(threading.local):
+    """Whether the calls of this thread are written down: the library, too, keeps that by thread."""
+
+    on = False
+
+
 _loaded = _Loaded()
+recording_state: Final = _Recording()
 
 
 def library() -> Any:
@@ -80,7 +102,7 @@ def library() -> Any:
 
 
 def is_recording() -> bool:
-    return _loaded.recording
+    return recording_state.on
 
 
 def check(library: Any, status: int) -> None:
@@ -100,9 +122,9 @@ def recording(
     """
     loaded = library()
     check(loaded, loaded.tileir_record(os.fsencode(folder), arch.encode(), multiprocessors, int(assemble)))
-    _loaded.recording = True
+    recording_state.on = True
     try:
         yield
     finally:
-        _loaded.recording = False
+        recording_state.on = False
         check(loaded, loaded.tileir_record(ffi.NULL, ffi.NULL, 0, 0))

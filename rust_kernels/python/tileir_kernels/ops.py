@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
-from tileir_kernels.library import check, ffi, library
-from tileir_kernels.tensors import check as check_tensor
-from tileir_kernels.tensors import describe, place, same_device
+from tileir_kernels.call import NULL, call
+from tileir_kernels.tensors import ROWS, check_is_tensor
 
 if TYPE_CHECKING:
-    from tileir_kernels.tensors import Hints, Tiling
+    from tileir_kernels.tensors import Given, Hints, Tiling
 
 VARIANTS: dict[str, int] = {"rows": 0, "views": 1, "chunked": 2, "one_row": 3}
 NORM_VARIANTS = {"reload": 0, "persistent": 1, "cached": 2}
 PRODUCT_VARIANTS = {"plain": 0, "persistent": 1}
 APPROXIMATIONS = {"none": 0, "tanh": 1}
+FLAT = (-1,)
 GOLDEN_RATIO = 2654435761
 """2^32 divided by it, odd."""
 
@@ -34,10 +35,10 @@ def softmax(
     `variant`: "rows", masked loads; "views", by the tensor memory accelerator; "chunked", for rows longer
     than a tile; "one_row", one block a row.
     """
-    check_tensor("input", input)
-    result = _result(input, input.shape, out)
+    check_is_tensor("input", input)
+    result = _like(input, out)
     code = _choice("variant", variant, VARIANTS)
-    _call("tileir_softmax", (("out", result), ("input", input)), code, hints=hints)
+    call("tileir_softmax", (("out", result, None), ("input", input, None)), code, hints=hints)
     return result
 
 
@@ -48,14 +49,12 @@ def silu_and_mul(
     hints: Hints | None = None,
 ) -> torch.Tensor:
     """silu(input[..., :n]) * input[..., n:], where a row has 2 n elements."""
-    check_tensor("input", input)
+    check_is_tensor("input", input)
     if input.dim() < 1 or input.shape[-1] % 2:
         raise ValueError(f"input: the last dimension of {tuple(input.shape)} has no two halves")
     shape = (*input.shape[:-1], input.shape[-1] // 2)
     result = _result(input, shape, out)
-    _call(
-        "tileir_silu_and_mul", (("out", _rows("out", result)), ("input", _rows("input", input))), hints=hints
-    )
+    call("tileir_silu_and_mul", (("out", result, ROWS), ("input", input, ROWS)), hints=hints)
     return result
 
 
@@ -63,19 +62,18 @@ def swiglu(
     gate: torch.Tensor, up: torch.Tensor, out: torch.Tensor | None = None, *, hints: Hints | None = None
 ) -> torch.Tensor:
     """silu(gate) * up."""
-    check_tensor("gate", gate)
-    check_tensor("up", up)
-    result = _result(gate, gate.shape, out)
-    tensors = (("out", _rows("out", result)), ("gate", _rows("gate", gate)), ("up", _rows("up", up)))
-    _call("tileir_swiglu", tensors, hints=hints)
+    check_is_tensor("gate", gate)
+    result = _like(gate, out)
+    tensors = (("out", result, ROWS), ("gate", gate, ROWS), ("up", up, ROWS))
+    call("tileir_swiglu", tensors, hints=hints)
     return result
 
 
 def relu(input: torch.Tensor, out: torch.Tensor | None = None, *, hints: Hints | None = None) -> torch.Tensor:  # noqa: A002
     """max(input, 0)."""
-    check_tensor("input", input)
-    result = _result(input, input.shape, out)
-    _call("tileir_relu", (("out", result), ("input", input)), hints=hints)
+    check_is_tensor("input", input)
+    result = _like(input, out)
+    call("tileir_relu", (("out", result, None), ("input", input, None)), hints=hints)
     return result
 
 
@@ -87,10 +85,10 @@ def gelu(
     hints: Hints | None = None,
 ) -> torch.Tensor:
     """The Gaussian error linear unit. `approximate`: "none" or "tanh"."""
-    check_tensor("input", input)
+    check_is_tensor("input", input)
     code = _choice("approximate", approximate, APPROXIMATIONS)
-    result = _result(input, input.shape, out)
-    _call("tileir_gelu", (("out", result), ("input", input)), code, hints=hints)
+    result = _like(input, out)
+    call("tileir_gelu", (("out", result, None), ("input", input, None)), code, hints=hints)
     return result
 
 
@@ -103,14 +101,14 @@ def geglu(
     hints: Hints | None = None,
 ) -> torch.Tensor:
     """The first half of `input` along `dim`, times GELU of the second."""
-    check_tensor("input", input)
+    check_is_tensor("input", input)
     code = _choice("approximate", approximate, APPROXIMATIONS)
     if not -input.dim() <= dim < input.dim():
         raise ValueError(f"dim: {dim} is no dimension of input, which has {input.dim()}")
     shape = list(input.shape)
     shape[dim] //= 2
-    result = _result(input, shape, out)
-    _call("tileir_geglu", (("out", result), ("input", input)), dim, code, hints=hints)
+    result = _result(input, tuple(shape), out)
+    call("tileir_geglu", (("out", result, None), ("input", input, None)), dim, code, hints=hints)
     return result
 
 
@@ -123,9 +121,11 @@ def dropout(
     hints: Hints | None = None,
 ) -> torch.Tensor:
     """`input` with elements set to zero with probability `p`, the others scaled by 1 / (1 - p)."""
-    check_tensor("input", input)
-    result = _result(input, input.shape, out)
-    _call("tileir_dropout", (("out", result), ("input", input)), float(p), _mixed(seed), hints=hints)
+    check_is_tensor("input", input)
+    result = _like(input, out)
+    call(
+        "tileir_dropout", (("out", result, None), ("input", input, None)), float(p), _mixed(seed), hints=hints
+    )
     return result
 
 
@@ -146,15 +146,12 @@ def rms_norm(
     twice; "persistent", by views, a block for several tiles of whole rows; "cached", one block a row, which
     is one tile.
     """
-    check_tensor("input", input)
-    check_tensor("weight", weight)
-    result = _result(input, input.shape, out)
-    rows = _rows("input", input)
-    if rstd is None:
-        rstd = torch.empty(rows.shape[0], dtype=torch.float32, device=input.device)
+    check_is_tensor("input", input)
+    result = _like(input, out)
+    rstd = _statistic(input, (_row_count(input),), rstd)
     code = _choice("variant", variant, NORM_VARIANTS)
-    tensors = (("out", _rows("out", result)), ("rstd", rstd), ("input", rows), ("weight", weight))
-    _call("tileir_rms_norm", tensors, float(eps), float(shift), code, hints=hints)
+    tensors = (("out", result, ROWS), ("rstd", rstd, None), ("input", input, ROWS), ("weight", weight, None))
+    call("tileir_rms_norm", tensors, float(eps), float(shift), code, hints=hints)
     return result
 
 
@@ -176,29 +173,17 @@ def layer_norm(
 
     `end` None: to the last. `mean`, `rstd`: where these and the deviation's inverse are written, f32.
     """
-    check_tensor("input", input)
-    check_tensor("weight", weight)
-    check_tensor("bias", bias)
-    rank = input.dim()
-    first, last = (start + rank if start < 0 else start), (rank if end is None else end)
-    last = last + rank if last < 0 else last
-    if not 0 <= first < last <= rank:
-        raise ValueError(f"start: no dimensions of input lie in {start} to {end}; it has {rank}")
-    extents = [math.prod(part) for part in (input.shape[:first], input.shape[first:last], input.shape[last:])]
-    rows, _, columns = extents
-    result = _result(input, input.shape, out)
-    made = [
-        torch.empty((rows, columns), dtype=torch.float32, device=input.device) if given is None else given
-        for given in (mean, rstd)
-    ]
+    check_is_tensor("input", input)
+    extents = _squashed(input.shape, start, end)
+    statistics = (extents[0], extents[2])
+    result = _like(input, out)
     tensors = (
-        ("out", _shaped("out", result, extents)),
-        *zip(("mean", "rstd"), made, strict=True),
-        ("input", _shaped("input", input, extents)),
-        ("weight", _shaped("weight", weight, [-1])),
-        ("bias", _shaped("bias", bias, [-1])),
-    )
-    _call("tileir_layer_norm", tensors, float(eps), float(shift), hints=hints)
+        ("out", result, extents),
+        ("mean", _statistic(input, statistics, mean), None),
+        ("rstd", _statistic(input, statistics, rstd), None),
+        ("input", input, extents), ("weight", weight, FLAT), ("bias", bias, FLAT),
+    )  # fmt: skip
+    call("tileir_layer_norm", tensors, float(eps), float(shift), hints=hints)
     return result
 
 
@@ -219,7 +204,7 @@ def layer_norm_legacy(
     `mean`, `rstd`: where these and the deviation's inverse are written, f32.
     """
     result, tensors = _row_norm(input, weight, bias, out, mean, rstd)
-    _call("tileir_layer_norm_legacy", tensors, float(eps), float(shift), hints=hints)
+    call("tileir_layer_norm_legacy", tensors, float(eps), float(shift), hints=hints)
     return result
 
 
@@ -242,9 +227,8 @@ def persistent_layer_norm(
     """
     compute = (mean is None or rstd is None) if compute is None else compute
     result, tensors = _row_norm(input, weight, bias, out, mean, rstd)
-    _call("tileir_persistent_layer_norm", tensors, float(eps), int(compute), hints=hints)
-    (_, mean), (_, rstd) = tensors[1:3]
-    return result, mean, rstd
+    call("tileir_persistent_layer_norm", tensors, float(eps), int(compute), hints=hints)
+    return result, tensors[1][1], tensors[2][1]
 
 
 def _row_norm(
@@ -254,18 +238,15 @@ def _row_norm(
     out: torch.Tensor | None,
     mean: torch.Tensor | None,
     rstd: torch.Tensor | None,
-) -> tuple[torch.Tensor, tuple[tuple[str, torch.Tensor], ...]]:
+) -> tuple[torch.Tensor, tuple[Given, ...]]:
     """The result, and the tensors of a call that normalises rows."""
-    check_tensor("input", input)
-    result = _result(input, input.shape, out)
-    rows = _rows("input", input)
-    mean, rstd = (
-        torch.empty(rows.shape[0], dtype=torch.float32, device=input.device) if given is None else given
-        for given in (mean, rstd)
-    )
+    check_is_tensor("input", input)
+    result = _like(input, out)
+    rows = (_row_count(input),)
     tensors = (
-        ("out", _rows("out", result)), ("mean", mean), ("rstd", rstd),
-        ("input", rows), ("weight", weight), ("bias", bias),
+        ("out", result, ROWS), ("mean", _statistic(input, rows, mean), None),
+        ("rstd", _statistic(input, rows, rstd), None), ("input", input, ROWS), ("weight", weight, None),
+        ("bias", bias, None),
     )  # fmt: skip
     return result, tensors
 
@@ -285,14 +266,13 @@ def rope(
     `rotated`: how many of the last dimension's elements; their half must be a power of two. None: all.
     Element i of the first half and i of the second are one pair. With `-sin`, gradients are turned back.
     """
-    check_tensor("query", query)
-    check_tensor("key", key)
+    check_is_tensor("query", query)
     angles = [("cos", cos), ("sin", sin)]
     for name, tensor in angles:
-        check_tensor(name, tensor)
-    angles = [(name, tensor[None] if tensor.dim() == 2 else tensor) for name, tensor in angles]
-    rotated = 0 if rotated is None else int(rotated)
-    _call("tileir_rope", (("query", query), ("key", key), *angles), rotated, hints=hints)
+        check_is_tensor(name, tensor)
+    (_, cos), (_, sin) = [(name, tensor[None] if tensor.dim() == 2 else tensor) for name, tensor in angles]
+    tensors = (("query", query, None), ("key", key, None), ("cos", cos, None), ("sin", sin, None))
+    call("tileir_rope", tensors, 0 if rotated is None else int(rotated), hints=hints)
     return query, key
 
 
@@ -308,10 +288,13 @@ def splitk_reduce(
     `parts` is of (batch, heads, number of parts, size). `lse`, f32 of (batch, heads, number of parts): the
     base-2 logarithms of the sums by which each part was divided.
     """
-    check_tensor("parts", parts)
-    check_tensor("lse", lse)
+    check_is_tensor("parts", parts)
     result = _result(parts, (*parts.shape[:2], *parts.shape[3:]), out)
-    _call("tileir_splitk_reduce", (("out", result), ("parts", parts), ("lse", lse)), hints=hints)
+    call(
+        "tileir_splitk_reduce",
+        (("out", result, None), ("parts", parts, None), ("lse", lse, None)),
+        hints=hints,
+    )
     return result
 
 
@@ -359,9 +342,9 @@ def transpose(
     hints: Hints | None = None,
 ) -> torch.Tensor:
     """The transpose of a matrix, in memory of its own."""
-    check_tensor("input", input)
+    check_is_tensor("input", input)
     result = _result(input, input.shape[::-1], out)
-    _call("tileir_transpose", (("out", result), ("input", input)), hints=hints)
+    call("tileir_transpose", (("out", result, None), ("input", input, None)), hints=hints)
     return result
 
 
@@ -375,14 +358,16 @@ def _product(
     tiling: Tiling | None,
     hints: Hints | None,
 ) -> torch.Tensor:
-    check_tensor("a", a)
-    check_tensor("b", b)
+    check_is_tensor("a", a)
+    check_is_tensor("b", b)
     turn_a, turn_b = (bool(turn) for turn in transposes)
     code = _choice("variant", variant, PRODUCT_VARIANTS)
     rows, columns = a.shape[-1 if turn_a else -2 :][:1], b.shape[-2 if turn_b else -1 :][:1]
     result = _result(a, (*a.shape[:-2], *rows, *columns), out)
-    cut = ffi.NULL if tiling is None else tiling.c
-    _call(name, (("out", result), ("a", a), ("b", b)), turn_a, turn_b, cut, code, hints=hints)
+    cut = NULL if tiling is None else tiling.c
+    call(
+        name, (("out", result, None), ("a", a, None), ("b", b, None)), turn_a, turn_b, cut, code, hints=hints
+    )
     return result
 
 
@@ -392,51 +377,42 @@ def _mixed(seed: int) -> int:
     return product - (1 << 32) if product >> 31 else product
 
 
-def _call(
-    name: str, tensors: tuple[tuple[str, torch.Tensor], ...], *options: Any, hints: Hints | None
-) -> None:
-    (first_name, first), *others = tensors
-    for other_name, other in others:
-        same_device(other_name, other, first_name, first)
-    descriptors = [describe(*named) for named in tensors]
-    device, stream = place(first)
-    loaded = library()
-    status = getattr(loaded, name)(
-        *descriptors, *options, ffi.NULL if hints is None else hints.c, device, stream
-    )
-    if status:
-        check(loaded, status)
+def _like(tensor: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
+    """What is written, where it has the shape of this: `out`, or a new one."""
+    if out is None and tensor.is_contiguous():
+        return torch.empty_like(tensor)  # takes half as long as to name a shape
+    return _result(tensor, tensor.shape, out)
 
 
-def _result(like: torch.Tensor, shape: Any, out: torch.Tensor | None) -> torch.Tensor:
+def _result(like: torch.Tensor, shape: tuple[int, ...], out: torch.Tensor | None) -> torch.Tensor:
+    """What is written: `out`, or a new one with adjacent elements, of the same type and device."""
     if out is None:
-        return torch.empty(shape, dtype=like.dtype, device=like.device)
-    check_tensor("out", out)
-    if out.shape != torch.Size(shape):
+        return like.new_empty(shape)
+    check_is_tensor("out", out)
+    if out.shape != shape:
         raise ValueError(f"out: shape {tuple(out.shape)}, but {tuple(shape)} follows from the input")
     return out
 
 
-def _rows(name: str, tensor: torch.Tensor) -> torch.Tensor:
-    """The same memory as a matrix."""
-    if tensor.dim() == 2:
-        return tensor
-    try:
-        return tensor.view(-1, tensor.shape[-1] if tensor.dim() else 1)
-    except RuntimeError:
-        raise ValueError(
-            f"{name}: its rows are not evenly spaced, its strides are {tensor.stride()}"
-        ) from None
+def _statistic(like: torch.Tensor, shape: tuple[int, ...], given: torch.Tensor | None) -> torch.Tensor:
+    """A number in f32 for each row."""
+    return like.new_empty(shape, dtype=torch.float32) if given is None else given
 
 
-def _shaped(name: str, tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
-    """The same memory in another shape."""
-    try:
-        return tensor.view(shape)
-    except RuntimeError:
-        raise ValueError(
-            f"{name}: its elements must be adjacent, its strides are {tensor.stride()}"
-        ) from None
+def _row_count(tensor: torch.Tensor) -> int:
+    """How many rows there are, of all dimensions but the last."""
+    return tensor.numel() // (tensor.shape[-1] or 1) if tensor.dim() else 1
+
+
+@functools.lru_cache(maxsize=1024)
+def _squashed(shape: torch.Size, start: int, end: int | None) -> tuple[int, int, int]:
+    """How many elements lie before, in and after the dimensions from `start` to before `end`."""
+    rank = len(shape)
+    first, last = (start + rank if start < 0 else start), (rank if end is None else end)
+    last = last + rank if last < 0 else last
+    if not 0 <= first < last <= rank:
+        raise ValueError(f"start: no dimensions of input lie in {start} to {end}; it has {rank}")
+    return math.prod(shape[:first]), math.prod(shape[first:last]), math.prod(shape[last:])
 
 
 def _choice(name: str, given: str, codes: dict[str, int]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,15 @@ def test_a_number_for_what_is_no_constant_is_passed_at_the_launch(tmp_path: Path
     assert plain.specialised["arguments"][1] == {"name": "n", "kind": "scalar", "dtype": "i32", "value": 5}
     result = dump(f"{tmp_path}/k.py:k", "x=i32[64]", "n=4294967296", "N=16")
     assert (result.exit_code, "n=4294967296 does not fit in 32 bits" in result.output) == (2, True)
+
+
+def test_what_the_project_installed_is_found_without_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    if find_spec("cuda") is not None or not (ROOT.parent / ".toolchain" / "cutile-python").is_dir():
+        pytest.skip("cuTile Python is installed, or not beside the project")
+    monkeypatch.delenv("TILEIR_TOOLCHAIN", raising=False)
+    result = dump(SOFTMAX, *LIKE)
+    assert result.exit_code == 0, result.output
+    assert "entry @" in result.output
 
 
 def test_without_the_front_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

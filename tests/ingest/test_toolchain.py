@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tileir_diff.toolchain import find_tool, find_toolchain, tool_version
-from tileir_diff.toolchain.find import Toolchain
+from tileir_diff.toolchain.find import Toolchain, front_end
 
 
 def program(path: Path, script: str = "") -> Path:
@@ -24,6 +24,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TILEIR_TOOLCHAIN", raising=False)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setattr("tileir_diff.toolchain.find._package_folders", list)
+    monkeypatch.setattr("tileir_diff.toolchain.find.PROJECT", Path("/nowhere"))
     tool_version.cache_clear()
 
 
@@ -50,6 +51,22 @@ def test_installed_package_comes_before_path(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("tileir_diff.toolchain.find._package_folders", lambda: [tmp_path / "cu13"])
     assert find_tool("tileirdisasm") == packaged
     assert find_toolchain() == Toolchain(packaged.parent, "package")
+
+
+def test_what_the_project_installed_comes_before_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, setting = tmp_path / ".toolchain", tmp_path / "setting"
+    program(tmp_path / "path" / "tileirdisasm")
+    installed = program(project / "nvidia" / "cu13" / "bin" / "tileirdisasm")
+    (project / "cutile-python").mkdir()
+    setting.mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    monkeypatch.setattr("tileir_diff.toolchain.find.PROJECT", project)
+    assert find_toolchain() == Toolchain(installed.parent, "project")
+    assert front_end("cutile-python") == project / "cutile-python"
+    monkeypatch.setenv("TILEIR_TOOLCHAIN", str(setting))
+    assert (find_tool("tileirdisasm"), front_end("cutile-python")) == (None, None)
 
 
 def test_package_folders_are_found_without_importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

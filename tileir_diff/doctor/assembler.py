@@ -123,7 +123,7 @@ def _beside(tool: Path) -> list[tuple[str, Path]]:
 
 def _origin() -> str:
     chain = find_toolchain()
-    names = {"setting": SETTING, "package": "an installed package", "path": "PATH"}
+    names = {"setting": SETTING, "package": "an installed package", "project": "the project", "path": "PATH"}
     return names[chain.origin] if chain is not None else ""
 
 

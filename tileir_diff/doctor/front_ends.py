@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tileir_diff.doctor.model import MISSING, NOTE, OK, WRONG, Check
-from tileir_diff.toolchain.find import SETTING, find_tool, toolkit
+from tileir_diff.toolchain.find import find_tool, front_end, toolkit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +36,10 @@ def _cuda_tile() -> Check:
         return Check("cuda-tile", OK, version("cuda-tile"), PYTHON)
     except PackageNotFoundError:
         pass
-    setting = os.environ.get(SETTING)
-    if setting:
-        for found in distributions(name="cuda-tile", path=[str(Path(setting, "cutile-python"))]):
-            return Check("cuda-tile", OK, f"{found.version} {setting}/cutile-python", PYTHON)
+    folder = front_end("cutile-python")
+    if folder is not None:
+        for found in distributions(name="cuda-tile", path=[str(folder)]):
+            return Check("cuda-tile", OK, f"{found.version} {folder}", PYTHON)
     return Check("cuda-tile", MISSING, "", PYTHON, "pip install cuda-tile")
 
 

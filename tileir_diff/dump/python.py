@@ -17,7 +17,7 @@ from tileir_diff.dump.model import SCHEMA, Dumped
 from tileir_diff.dump.record import PROCESSORS
 from tileir_diff.errors import InputError
 from tileir_diff.ingest.text import read_text
-from tileir_diff.toolchain.find import SETTING, find_tool
+from tileir_diff.toolchain.find import find_tool, front_end
 from tileir_diff.toolchain.run import disassemble, environment
 
 if TYPE_CHECKING:
@@ -186,8 +186,8 @@ def _environment() -> dict[str, str]:
         env["PATH"] = os.pathsep.join((str(tool.parent), env.get("PATH", "")))
     if _installed("cuda.tile"):
         return env
-    folder = Path(os.environ.get(SETTING, ""), "cutile-python")
-    if not os.environ.get(SETTING) or not (folder / "cuda" / "tile").is_dir():
+    folder = front_end("cutile-python")
+    if folder is None or not (folder / "cuda" / "tile").is_dir():
         raise InputError(
             "cuTile Python is not installed: pip install cuda-tile; see `tileir-diff doctor`", "dump py"
         )

@@ -1,6 +1,6 @@
 """Finds `tileirdisasm`, `tileiras` and their kin.
 
-In TILEIR_TOOLCHAIN, beside an installed `nvidia` package, on PATH.
+In TILEIR_TOOLCHAIN, beside an installed `nvidia` package, in `.toolchain` beside the project, on PATH.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ SETTING: Final = "TILEIR_TOOLCHAIN"
 # Where a toolkit keeps its programs below the folder that the setting names: the toolkit itself, or a `pip
 # --target` folder.
 BIN_FOLDERS: Final = ("bin", "nvidia/cu13/bin", ".")
+PROJECT: Final = Path(__file__).resolve().parents[2] / ".toolchain"
+"""What `make setup-all` fills, where the package runs from its sources."""
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """A folder with programs, and how it was found: "setting", "package" or "path"."""
+    """A folder with programs, and how it was found: "setting", "package", "project" or "path"."""
 
     folder: Path
     origin: str
@@ -33,7 +35,7 @@ def find_tool(name: str) -> Path | None:
     setting = os.environ.get(SETTING)
     if setting:
         return _below(Path(setting), name)
-    for folder in _package_folders():
+    for folder in (*_package_folders(), PROJECT):
         found = _below(folder, name)
         if found is not None:
             return found
@@ -48,8 +50,19 @@ def find_toolchain(name: str = "tileirdisasm") -> Toolchain | None:
         return None
     if os.environ.get(SETTING):
         return Toolchain(tool.parent, "setting")
+    if tool.is_relative_to(PROJECT):
+        return Toolchain(tool.parent, "project")
     packaged = any(tool.is_relative_to(folder) for folder in _package_folders())
     return Toolchain(tool.parent, "package" if packaged else "path")
+
+
+def front_end(name: str) -> Path | None:
+    """The folder with a front end's Python packages among the compilers, None when there is none.
+
+    A set TILEIR_TOOLCHAIN is the only place looked at, as for programs.
+    """
+    folder = Path(os.environ.get(SETTING) or PROJECT, name)
+    return folder if folder.is_dir() else None
 
 
 def toolkit() -> Path | None:

@@ -117,7 +117,8 @@ def test_a_number_for_what_is_no_constant_is_passed_at_the_launch(tmp_path: Path
 
 
 def test_what_the_project_installed_is_found_without_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    if find_spec("cuda") is not None or not (ROOT.parent / ".toolchain" / "cutile-python").is_dir():
+    installed = find_spec("cuda") and find_spec("cuda.tile")
+    if installed or not (ROOT.parent / ".toolchain" / "cutile-python").is_dir():
         pytest.skip("cuTile Python is installed, or not beside the project")
     monkeypatch.delenv("TILEIR_TOOLCHAIN", raising=False)
     result = dump(SOFTMAX, *LIKE)

@@ -367,7 +367,7 @@ def _layer_norm_reference(case: Case, multiprocessors: int) -> Reference:
     return Reference(f"{kernel}_gather", (*arrays, *strides, *extents, *tiles, *sizes), grid, flat=True)
 
 
-# layer_norm_legacy, persistent_layer_norm: of rows
+# layer_norm_legacy, persistent_layer_norm: of rows; "computed-16x4": 16 rows a tile, 4 warps
 
 
 def _row_statistics(case: Case) -> dict[str, tuple[int, ...]]:
@@ -424,28 +424,38 @@ def _persistent_start(case: Case, given: dict[str, torch.Tensor]) -> None:
         given["rstd"].fill_(0.5)
 
 
+def _persistent_tile(case: Case) -> tuple[int, int]:
+    """The rows of a tile and the warps: those that it has where it does not search, or those of the form."""
+    _, _, chosen = case.form.partition("-")
+    height, _, warps = (chosen or "8x8").partition("x")
+    return int(height), int(warps)
+
+
 def _persistent_ours(case: Case, given: dict[str, torch.Tensor]) -> Any:
+    height, warps = _persistent_tile(case)
+    hints = tileir_kernels.Hints(num_ctas=1, num_worker_warps=warps)
+    computed = case.form != "given"
     x, weight, bias = given["input"], given["weight"], given["bias"]
     results = (given["out"], given["mean"], given["rstd"])
     return tileir_kernels.persistent_layer_norm(
-        x, weight, bias, EPS, *results, compute=case.form == "computed"
+        x, weight, bias, EPS, *results, compute=computed, tile_rows=height, hints=hints
     )
 
 
 def _persistent_reference(case: Case, multiprocessors: int) -> Reference:
-    """With the tile and the hints that it has where it does not search."""
     rows, columns = case.shape
-    blocks = min(multiprocessors, blocks_of(rows, 8))
+    height, warps = _persistent_tile(case)
+    blocks = min(multiprocessors, blocks_of(rows, height))
     strides = (("STRIDE_X", columns), ("STRIDE_Y", columns), ("IS_SWISH", 0), ("TRAINING", 1))
-    tiles = (("BLOCK_N", 8), ("BLOCK_D", power_of_two(columns)))
-    last = (("COMPUTE_MEAN_AND_RSTD", int(case.form == "computed")), ("NUM_SMS", blocks))
+    tiles = (("BLOCK_N", height), ("BLOCK_D", power_of_two(columns)))
+    last = (("COMPUTE_MEAN_AND_RSTD", int(case.form != "given")), ("NUM_SMS", blocks))
     constants = (("N", rows), ("D", columns), ("EPS", EPS), *strides, *tiles, *last)
     kernel = "tilegym.ops.cutile.layer_norm_legacy:_persistent_layer_norm_fwd_kernel"
-    hints = (("num_ctas", 1), ("num_worker_warps", 8))
+    hints = (("num_ctas", 1), ("num_worker_warps", warps))
     return Reference(kernel, (*_ROW_ARRAYS, *constants), blocks, hints=hints)
 
 
-# rope: query and key are heads of one tensor, four to one, that is rotated in place
+# rope: query and key are heads of one tensor, four to one, that is rotated in place; "full-7": occupancy 7
 
 
 def _rope_inputs(case: Case) -> dict[str, tuple[int, ...]]:
@@ -453,6 +463,17 @@ def _rope_inputs(case: Case) -> dict[str, tuple[int, ...]]:
     batches, _, length, size = case.shape
     angles = (batches, length, size // 4) if case.form == "quarter" else (1, length, size)
     return {"input": case.shape, "cos": angles, "sin": angles}
+
+
+def _rope_occupancy(case: Case) -> int:
+    """What it has where it does not search, or that of the form."""
+    return int(case.form.partition("-")[2] or 9)
+
+
+def _rope_ours(case: Case, given: dict[str, torch.Tensor]) -> Any:
+    hints = tileir_kernels.Hints(occupancy=_rope_occupancy(case))
+    arguments = (given[name] for name in ("query", "key", "cos", "sin"))
+    return tileir_kernels.rope(*arguments, given["cos"].shape[-1], hints=hints)
 
 
 def _rope_start(case: Case, given: dict[str, torch.Tensor]) -> None:
@@ -487,7 +508,6 @@ def _rope_factor(case: Case, given: dict[str, torch.Tensor]) -> torch.Tensor:
 
 
 def _rope_reference(case: Case, multiprocessors: int) -> Reference:
-    """With the hint that it has where it does not search."""
     batches, heads, length, _ = case.shape
     sequences, _, rotated = _rope_inputs(case)["cos"]
     tiles = (
@@ -498,7 +518,7 @@ def _rope_reference(case: Case, multiprocessors: int) -> Reference:
     arrays = (("q", "query"), ("k", "key"), ("cos", "cos"), ("sin", "sin"))
     parameters = (*arrays, ("COS_BS", sequences), ("SEQ_LEN", length), *tiles)
     kernel = "tilegym.ops.cutile.rope:_rope_kernel"
-    return Reference(kernel, parameters, batches * length, hints=(("occupancy", 9),))
+    return Reference(kernel, parameters, batches * length, hints=(("occupancy", _rope_occupancy(case)),))
 
 
 # splitk_reduce
@@ -709,9 +729,7 @@ OPERATORS = {
     ),
     "rope": Operator(
         _rope_inputs,
-        lambda case, given: tileir_kernels.rope(
-            given["query"], given["key"], given["cos"], given["sin"], given["cos"].shape[-1]
-        ),
+        _rope_ours,
         _rope_expected,
         _rope_reference,
         _rope_factor,
@@ -755,6 +773,18 @@ def _all(
             yield from (Case(operator, form, dtype, shape, timed=True) for shape in timed)
 
 
+def searched() -> Iterator[Case]:
+    """Every choice that TileGym's own search has on this GPU, for those who search."""
+    for rows, columns in ((4096, 1024), (4096, 4096)):
+        for height in (1, 2, 4, 8, 16, 32):
+            if height * columns <= 65_536:  # beyond that the search leaves a choice out
+                forms = [f"computed-{height}x{warps}" for warps in (4, 8)]
+                yield from _all("persistent_layer_norm", tuple(forms), (), ((1, 1),), ((rows, columns),))
+    for shape in ((1, 40, 4096, 128), (8, 40, 1024, 128)):
+        forms = [f"full-{occupancy}" for occupancy in (1, 7, 9, 12)]
+        yield from _all("rope", tuple(forms), (), ((1, 1),), (shape,))
+
+
 def _with_inner(found: Iterator[Case]) -> Iterator[Case]:
     """The same where the last number of a shape is the extent that is summed over."""
     return (case._replace(shape=case.shape[:-1], inner=case.shape[-1]) for case in found)
@@ -794,4 +824,5 @@ def cases() -> list[Case]:
         *_with_inner(_all("bmm", ("plain", "persistent-nn"), ADJACENT, many, several)),
         *_with_inner(_all("bmm", ("persistent-nt", "persistent-tn", "persistent-tt"), ADJACENT, many, ())),
         *_all("transpose", ("",), EACH_LAYOUT, ragged, ((4096, 4096), (8192, 2000))),
+        *(case for case in searched() if case.dtype == "bf16"),
     ]

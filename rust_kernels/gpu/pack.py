@@ -58,7 +58,7 @@ def main() -> None:
 
 def copy_python(folder: Path) -> None:
     shutil.copytree(build.WORKSPACE / "python" / "tileir_kernels", folder / "tileir_kernels")
-    for name in ("cases.py", "run.py", "launch.py", "measure.py", "overhead.py", "schema.json"):
+    for name in ("cases.py", "run.py", "launch.py", "measure.py", "overhead.py", "through.py", "schema.json"):
         shutil.copy(HERE / name, folder / name)
     install(folder / "packages", CFFI)
     install(folder / "tilegym", "--no-deps", "--constraint", str(PINS), *TILEGYM)

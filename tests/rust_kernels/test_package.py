@@ -155,6 +155,7 @@ def test_a_tensor_that_is_not_on_a_gpu_is_refused_by_name(operator: str) -> None
         (lambda x: kernels.persistent_layer_norm(x.half(), x[0], x[0]), "input: dtype must be f32 or bf16"),
         (lambda x: kernels.persistent_layer_norm(x, x[0].half(), x[0]), "bias: dtype"),
         (lambda x: kernels.persistent_layer_norm(x, x[0], x[0], rstd=x[0, :4].half()), "rstd: dtype must be"),
+        (lambda x: kernels.persistent_layer_norm(x, x[0], x[0], tile_rows=6), "tile_rows: 6"),
         (lambda x: kernels.rope(x[None, None], x[None, None, 1:], x, x), "key: shape"),
         (lambda x: kernels.rope(x[None, None], x[None, None], x, x[:, 4:]), "sin: shape"),
         (lambda x: kernels.rope(x[None, None], x[None, None], x[:, :3], x[:, :3]), "cos: shape"),

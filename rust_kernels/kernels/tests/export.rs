@@ -167,7 +167,7 @@ fn layer_norm_legacy_of_ragged_rows() {
 #[test]
 fn persistent_layer_norm_in_both_forms() {
     let numbers = tensor(Dtype::F32, &[67]);
-    let plan = |dtype, compute| {
+    let plan = |dtype, compute, tile_rows| {
         let (matrix, weight) = (tensor(dtype, &[67, 1000]), tensor(dtype, &[1000]));
         unsafe {
             persistent_layer_norm::ffi::plan(
@@ -179,6 +179,7 @@ fn persistent_layer_norm_in_both_forms() {
                 &weight,
                 1e-5,
                 compute,
+                tile_rows,
                 NO_HINTS,
                 &target(),
             )
@@ -186,12 +187,16 @@ fn persistent_layer_norm_in_both_forms() {
     };
     for compute in [0, 1] {
         for dtype in [Dtype::F32, Dtype::BF16] {
-            let call = plan(dtype, compute).unwrap();
+            let call = plan(dtype, compute, 4 * (1 - compute)).unwrap();
             with_large_stack(|| check(&call)).unwrap();
         }
     }
-    assert_eq!(refusal(plan(Dtype::F16, 1)).0, Status::Dtype);
-    assert_eq!(refusal(plan(Dtype::F32, 2)).0, Status::Value);
+    assert_eq!(refusal(plan(Dtype::F16, 1, 0)).0, Status::Dtype);
+    assert_eq!(refusal(plan(Dtype::F32, 2, 0)).0, Status::Value);
+    for tile_rows in [-8, 12] {
+        let (status, text) = refusal(plan(Dtype::F32, 1, tile_rows));
+        assert_eq!((status, &text[..10]), (Status::Value, "tile_rows:"));
+    }
 }
 
 #[test]

@@ -91,11 +91,12 @@ int32_t tileir_layer_norm_legacy(const TensorDesc *out, const TensorDesc *mean, 
                                  const TensorDesc *input, const TensorDesc *weight, const TensorDesc *bias, double eps,
                                  double shift, const LaunchHints *hints, int32_t device, void *stream);
 /* out = (input - mean) * rstd * weight + bias of each row, rounded to bf16; input and out are bf16 or f32.
-   compute: 1 mean and rstd are computed and written, 0 they are taken as they are */
+   compute: 1 mean and rstd are computed and written, 0 they are taken as they are. tile_rows: the rows of a tile, a power
+   of two; 0: the operator's own */
 int32_t tileir_persistent_layer_norm(const TensorDesc *out, const TensorDesc *mean, const TensorDesc *rstd,
                                      const TensorDesc *input, const TensorDesc *weight, const TensorDesc *bias,
-                                     double eps, int32_t compute, const LaunchHints *hints, int32_t device,
-                                     void *stream);
+                                     double eps, int32_t compute, int32_t tile_rows, const LaunchHints *hints,
+                                     int32_t device, void *stream);
 /* Rotates query and key, of (batch, heads, positions, size), in place. cos, sin: of (1 or batch, positions, at least half
    of what is rotated). rotated: how many elements of the last dimension, 0 all; half of it is a power of two. */
 int32_t tileir_rope(const TensorDesc *query, const TensorDesc *key, const TensorDesc *cos, const TensorDesc *sin,

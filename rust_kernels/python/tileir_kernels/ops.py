@@ -218,16 +218,18 @@ def persistent_layer_norm(
     rstd: torch.Tensor | None = None,
     *,
     compute: bool | None = None,
+    tile_rows: int = 0,
     hints: Hints | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """(input - mean) / deviation * weight + bias along the last dimension, rounded to bf16; for bf16 and f32.
 
     Returns it with mean and the deviation's inverse. `compute`: whether `mean` and `rstd` are computed and
-    written, or taken as they are. None: computed unless both are given.
+    written, or taken as they are. None: computed unless both are given. `tile_rows`: how many rows a tile
+    has, a power of two; 0: eight.
     """
     compute = (mean is None or rstd is None) if compute is None else compute
     result, tensors = _row_norm(input, weight, bias, out, mean, rstd)
-    call("tileir_persistent_layer_norm", tensors, float(eps), int(compute), hints=hints)
+    call("tileir_persistent_layer_norm", tensors, float(eps), int(compute), tile_rows, hints=hints)
     return result, tensors[1][1], tensors[2][1]
 
 

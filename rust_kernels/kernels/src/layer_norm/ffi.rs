@@ -94,7 +94,7 @@ pub unsafe fn plan(
     }
     let call = if columns > 1 {
         let extents = [channels, columns].map(number);
-        let sizes = [tile, width, elements, rows * columns].map(number);
+        let sizes = [tile, width, elements, rows * columns, tile * width].map(number);
         Call::new(&COLUMNS, [&types[..], &extents, &bits, &sizes].concat(), rows, hints)
     } else {
         let sizes = [tile, elements].map(number);

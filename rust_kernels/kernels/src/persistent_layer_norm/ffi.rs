@@ -17,7 +17,7 @@ const ROWS: i32 = 8;
 /// Where the launch has no hint.
 const WORKER_WARPS: i32 = 8;
 
-/// `compute`: 1 computes `mean` and `rstd`, 0 takes them as they are.
+/// `tile_rows`: the rows of a tile, a power of two; 0: the operator's own. `compute`: 1 computes `mean` and `rstd`, 0 takes them as they are.
 ///
 /// # Safety
 /// The descriptors are null or valid.
@@ -31,6 +31,7 @@ pub unsafe fn plan(
     bias: *const TensorDesc,
     eps: f64,
     compute: i32,
+    tile_rows: i32,
     mut hints: LaunchHints,
     target: &Target,
 ) -> Outcome<Call> {
@@ -57,9 +58,13 @@ pub unsafe fn plan(
     }
     let number = Generic::Number;
     let types = [input.dtype, weight.dtype].map(Generic::Type);
-    let tiles = tiles_of(rows, ROWS);
+    let height = if tile_rows == 0 { ROWS } else { tile_rows };
+    if height < 1 || height.count_ones() != 1 {
+        return Err(Failure::new(Status::Value, format!("tile_rows: {height} is no power of two")));
+    }
+    let tiles = tiles_of(rows, height);
     let blocks = target.multiprocessors()?.min(tiles);
-    let tiling = [ROWS, tile_of(columns, "input")?, blocks].map(number);
+    let tiling = [height, tile_of(columns, "input")?, blocks].map(number);
     if hints.num_worker_warps == 0 {
         hints.num_worker_warps = WORKER_WARPS;
     }
@@ -94,6 +99,7 @@ pub unsafe extern "C" fn tileir_persistent_layer_norm(
     bias: *const TensorDesc,
     eps: f64,
     compute: i32,
+    tile_rows: i32,
     hints: *const LaunchHints,
     device: i32,
     stream: *mut c_void,
@@ -103,7 +109,7 @@ pub unsafe extern "C" fn tileir_persistent_layer_norm(
         // SAFETY: the caller's promise.
         let hints = unsafe { hints.as_ref().copied().unwrap_or_default() };
         // SAFETY: likewise.
-        let call = unsafe { plan(out, mean, rstd, input, weight, bias, eps, compute, hints, &target)? };
+        let call = unsafe { plan(out, mean, rstd, input, weight, bias, eps, compute, tile_rows, hints, &target)? };
         target.run(&call)
     })
 }

@@ -212,3 +212,80 @@ def test_a_table_of_ports(tmp_path: Path) -> None:
     assert launch["generated"]["args"][-1] == {"i32": 1000}
     report = json.loads(check("--only", "vector", "--format", "json").output)
     assert (report["verdict"], report["pairs"][0]["reference"][:11]) == ("PASS", "vector_add_")
+
+
+HOST = """
+import sys
+import cuda.tile as ct
+import torch
+sys.path.insert(0, "{root}/softmax")
+from kernel import softmax as kernel
+
+def softmax(x):
+    y = torch.empty_like(x)
+    rows = torch.cuda.get_device_properties(x.device).multi_processor_count
+    ct.launch(torch.cuda.current_stream(), (min(rows, 4),), kernel, (x, y, 64, 64))
+    return y
+
+def twice(x):
+    return softmax(softmax(x))
+"""
+CALLS = """
+arch = "sm_90"
+[rust]
+crate = "."
+entry = "softmax"
+like = ["ROWS=64", "COLS=64"]
+[[configuration]]
+name = "called"
+python.call = "host.py:softmax(f16[200,60]:16)"
+[[configuration]]
+name = "odd address"
+python.call = "host.py:softmax(bf16[200,60]:2)"
+[[configuration]]
+name = "another tile"
+python.call = "host.py:softmax(f16[200,60]:16)"
+rust.like = ["ROWS=32", "COLS=64"]
+[[configuration]]
+name = "which"
+python.call = "host.py:twice(f16[200,60]:16)"
+[[configuration]]
+name = "fails"
+python.call = "host.py:softmax(5)"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("cargo")
+def test_calls_that_are_recorded_and_a_pair_without_a_table(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    crate = write_crate("called", ["softmax"])
+    kernels = ROOT / "kernels"
+    (crate / "host.py").write_text(HOST.format(root=kernels))
+    dumps = tmp_path / "dumps"
+
+    def check(*arguments: str) -> Result:
+        return CliRunner().invoke(app, ["port-check", *arguments, "--dumps", str(dumps)])
+
+    result = check(table(crate, CALLS))
+    lines = result.output.splitlines()
+    verdicts = [line.split(None, 1)[0] for line in lines[:5]]
+    assert verdicts == ["PASS", "PASS", "FAIL_FIXABLE", "BLOCKED", "BLOCKED"], result.output
+    assert "which launch? python.kernel names one of softmax, softmax" in lines[3]
+    assert "Traceback" not in result.output
+    launch = json.loads((dumps / "called" / "launch.json").read_text())
+    assert launch["reference"]["grid"] == [4, 1, 1]
+    assert [each for each in launch["generated"]["args"] if "ptr" in each] == [{"ptr": "x"}, {"ptr": "y"}]
+
+    likes = [word for each in ("ROWS=64", "COLS=64") for word in ("--rust-like", each)]
+    call, entry = f"{crate}/host.py:softmax(f16[200,60]:16)", f"{crate}::softmax"
+    result = check(call, entry, "--arch", "sm_90", *likes)
+    assert (result.exit_code, result.output.split(None, 1)[0]) == (0, "PASS"), result.output
+    assert result.output.splitlines()[-1] == "1 pairs: 1 PASS"
+
+    shared = [word for each in ("x=f16[200,60]:16", "y=x", "ROWS=64", "COLS=64") for word in ("--like", each)]
+    result = check(f"{kernels}/softmax/kernel.py:softmax", entry, *shared)
+    assert (result.exit_code, result.output.split(None, 1)[0]) == (0, "PASS"), result.output
+    result = check(f"{kernels}/softmax/kernel.py:softmax", f"{crate}::none", *shared)
+    assert result.exit_code == 2
+    assert result.output.startswith("BLOCKED")

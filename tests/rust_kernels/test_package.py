@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,74 @@ def test_an_option_or_output_that_does_not_fit_is_refused(recorder: Path, call: 
     with pytest.raises((TypeError, ValueError)) as told:
         call(torch.zeros(4, 8))
     assert str(told.value).startswith(said)
+
+
+def test_memory_that_is_not_what_it_says_is_refused(recorder: Path) -> None:
+    negated = torch.zeros(4, 8, dtype=torch.complex64).conj().imag
+    assert negated.is_neg()
+    for wrong, said in ((negated, "negated"), (torch.zeros(4, 8).to_sparse(), "by strides")):
+        with pytest.raises(ValueError, match=rf"^input: .*{said}"):
+            kernels.relu(wrong)
+    assert not list(recorder.iterdir())
+
+
+def test_what_is_remembered_of_a_layout_skips_no_check(recorder: Path) -> None:
+    for _ in range(2):
+        kernels.relu(torch.zeros(3, 7))
+    with pytest.raises(ValueError, match=r"^input: requires a gradient"):
+        kernels.relu(torch.zeros(3, 7, requires_grad=True))
+    with torch.no_grad():
+        kernels.relu(torch.zeros(3, 7, requires_grad=True))
+    with pytest.raises(ValueError, match=r"^out: on cpu, but input is on meta"):
+        kernels.relu(torch.zeros(3, 7, device="meta"), torch.zeros(3, 7))
+    assert len(list(recorder.glob("*.json"))) == 3
+
+
+def test_only_the_thread_that_records_records(recorder: Path) -> None:
+    def call() -> str:
+        with pytest.raises(ValueError, match="a tensor on a CUDA device is needed") as told:
+            kernels.relu(torch.zeros(4))
+        return str(told.value)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(call).result().startswith("input: ")
+    assert not list(recorder.iterdir())
+
+
+def test_a_call_within_a_call_has_descriptors_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when another thread calls: the library has the tensors of its own call until it returns."""
+    given: list[tuple[int, int]] = []
+    tensors = [(torch.zeros(5), torch.zeros(5)) for _ in range(2)]
+
+    class Library:
+        @staticmethod
+        def tileir_relu(out: Any, x: Any, *_: Any) -> int:
+            pointers = (out.ptr, x.ptr)
+            given.append(pointers)
+            if len(given) < len(tensors):
+                kernels.relu(*tensors[len(given)])
+            assert (out.ptr, x.ptr) == pointers
+            return 0
+
+    monkeypatch.setattr("tileir_kernels.call.library", Library)
+    monkeypatch.setattr(loading.recording_state, "on", True)
+    for _ in range(2):
+        given.clear()
+        kernels.relu(*tensors[0])
+        assert given == [(out.data_ptr(), x.data_ptr()) for x, out in tensors]
+
+
+def test_sources_are_looked_at_again_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[float] = []
+    now = [100.0]
+    monkeypatch.setattr("tileir_kernels.library.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(build, "stamp", lambda: looked.append(now[0]) or ((1, 1),))
+    loaded = loading._Loaded()
+    loaded.library, loaded.stamp = "the library", ((1, 1),)
+    for later in (0.0, loading.FRESH_SECONDS / 2, loading.FRESH_SECONDS, 2 * loading.FRESH_SECONDS):
+        now[0] = 100.0 + later
+        assert loaded.get() == "the library"
+    assert looked == [100.0, 100.0 + loading.FRESH_SECONDS, 100.0 + 2 * loading.FRESH_SECONDS]
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

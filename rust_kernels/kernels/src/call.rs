@@ -23,14 +23,35 @@ pub struct Kernel {
     pub source_hash: &'static str,
 }
 
-/// Names an entry: `kernel!(module::entry(parameter, ..))`, where `module` is in scope.
+/// Names an entry: `kernel!(module::entry(parameter, ..))`, where `module` is in scope. `x: matrix` stands for the four
+/// parameters of [`Call::matrix`], `x: flat` for the two of [`Call::flat`].
 #[macro_export]
 macro_rules! kernel {
-    ($module:ident :: $entry:ident ($($parameter:ident),* $(,)?)) => {
+    ($module:ident :: $entry:ident ($($parameters:tt)*)) => {
+        $crate::kernel!(@ $module $entry [] $($parameters)*)
+    };
+    (@ $module:ident $entry:ident [$($name:expr,)*] $x:ident: matrix $(, $($rest:tt)*)?) => {
+        $crate::kernel!(@ $module $entry [
+            $($name,)*
+            stringify!($x),
+            concat!(stringify!($x), "_rows"),
+            concat!(stringify!($x), "_columns"),
+            concat!(stringify!($x), "_stride"),
+        ] $($($rest)*)?)
+    };
+    (@ $module:ident $entry:ident [$($name:expr,)*] $x:ident: flat $(, $($rest:tt)*)?) => {
+        $crate::kernel!(@ $module $entry [
+            $($name,)* stringify!($x), concat!(stringify!($x), "_size"),
+        ] $($($rest)*)?)
+    };
+    (@ $module:ident $entry:ident [$($name:expr,)*] $x:ident $(, $($rest:tt)*)?) => {
+        $crate::kernel!(@ $module $entry [$($name,)* stringify!($x),] $($($rest)*)?)
+    };
+    (@ $module:ident $entry:ident [$($name:expr,)*]) => {
         $crate::call::Kernel {
             module: stringify!($module),
             entry: stringify!($entry),
-            parameters: &[$(stringify!($parameter)),*],
+            parameters: &[$($name),*],
             syntax: $module::__module_ast_self,
             source_hash: $module::_SOURCE_HASH,
         }
@@ -46,6 +67,11 @@ pub enum Generic {
 }
 
 impl Generic {
+    /// A number in f32, by its bits: cuTile Rust has no parameters of that type.
+    pub fn bits(number: f64) -> Self {
+        Self::Number((number as f32).to_bits().cast_signed())
+    }
+
     fn text(self) -> String {
         match self {
             Self::Type(dtype) => dtype.name().to_string(),

@@ -8,6 +8,7 @@ pub mod bmm;
 pub mod call;
 pub mod device;
 pub mod dropout;
+pub mod export;
 pub mod geglu;
 pub mod gelu;
 pub mod gpu;

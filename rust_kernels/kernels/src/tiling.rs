@@ -65,6 +65,15 @@ pub fn flag(given: i32, name: &str) -> Outcome<bool> {
     }
 }
 
+/// Refuses transposed matrices.
+pub fn untransposed(a: bool, b: bool) -> Outcome<()> {
+    match (a, b) {
+        (false, false) => Ok(()),
+        (true, _) => Err(Failure::new(Status::Value, "transpose_a: the plain form has none")),
+        (false, true) => Err(Failure::new(Status::Value, "transpose_b: the plain form has none")),
+    }
+}
+
 /// The number of all tiles, for a grid in one dimension.
 pub fn product(extents: &[i32]) -> Outcome<i32> {
     let product = extents.iter().try_fold(1i32, |product, extent| product.checked_mul(*extent));

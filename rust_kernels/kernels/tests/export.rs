@@ -4,8 +4,9 @@ use std::process::Command;
 
 use tileir_kernels::abi::{Failure, LaunchHints, MAX_RANK, Outcome, Status, TensorDesc};
 use tileir_kernels::call::{Call, with_large_stack};
+use tileir_kernels::export::At;
 use tileir_kernels::record::{Recording, Target};
-use tileir_kernels::tensor::Dtype;
+use tileir_kernels::tensor::{Dtype, Tensor};
 use tileir_kernels::tiling::Tiling;
 use tileir_kernels::{
     bmm, dropout, geglu, gelu, layer_norm, layer_norm_legacy, matmul, persistent_layer_norm, relu, rms_norm, rope,
@@ -18,7 +19,11 @@ const ARCH: &str = "sm_90";
 const NO_HINTS: LaunchHints = LaunchHints { occupancy: 0, num_ctas: 0, num_worker_warps: 0 };
 
 /// A contiguous tensor at an aligned address that is never touched.
-fn tensor(dtype: Dtype, shape: &[i64]) -> TensorDesc {
+fn tensor(dtype: Dtype, shape: &[i64]) -> Tensor {
+    unsafe { Tensor::read(&descriptor(dtype, shape), "tensor") }.unwrap()
+}
+
+fn descriptor(dtype: Dtype, shape: &[i64]) -> TensorDesc {
     let mut desc = TensorDesc {
         ptr: 1 << 32,
         ndim: shape.len() as i32,
@@ -34,8 +39,15 @@ fn tensor(dtype: Dtype, shape: &[i64]) -> TensorDesc {
     desc
 }
 
-fn target() -> Target {
-    Target::Record(Recording { folder: std::env::temp_dir(), arch: ARCH.into(), multiprocessors: 132, assemble: false })
+/// On a device that is only described.
+fn with(hints: LaunchHints) -> At {
+    let recording =
+        Recording { folder: std::env::temp_dir(), arch: ARCH.into(), multiprocessors: 132, assemble: false };
+    At { hints, target: Target::Record(recording) }
+}
+
+fn at() -> At {
+    with(NO_HINTS)
 }
 
 /// Compiles a call and lets the disassembler verify it, where there is one.
@@ -71,16 +83,14 @@ fn softmax_in_all_forms() {
     for (variant, columns) in [(0, 1000), (1, 1000), (2, 10_000), (3, 1000), (3, 1024)] {
         for_each_dtype(|dtype| {
             let matrix = tensor(dtype, &[64, columns]);
-            unsafe { softmax::ffi::plan(&matrix, &matrix, variant, NO_HINTS, &target()) }
+            softmax::ffi::plan(&matrix, &matrix, variant, &at())
         });
     }
 }
 
 #[test]
 fn silu_and_mul_of_ragged_rows() {
-    for_each_dtype(|dtype| unsafe {
-        silu_and_mul::ffi::plan(&tensor(dtype, &[64, 1000]), &tensor(dtype, &[64, 2000]), NO_HINTS)
-    });
+    for_each_dtype(|dtype| silu_and_mul::ffi::plan(&tensor(dtype, &[64, 1000]), &tensor(dtype, &[64, 2000]), &at()));
 }
 
 #[test]
@@ -88,7 +98,7 @@ fn swiglu_with_and_without_mask() {
     for columns in [1000, 1024] {
         for_each_dtype(|dtype| {
             let matrix = tensor(dtype, &[64, columns]);
-            unsafe { swiglu::ffi::plan(&matrix, &matrix, &matrix, NO_HINTS) }
+            swiglu::ffi::plan(&matrix, &matrix, &matrix, &at())
         });
     }
 }
@@ -97,7 +107,7 @@ fn swiglu_with_and_without_mask() {
 fn relu_of_a_ragged_vector() {
     for_each_dtype(|dtype| {
         let vector = tensor(dtype, &[10_001]);
-        unsafe { relu::ffi::plan(&vector, &vector, NO_HINTS) }
+        relu::ffi::plan(&vector, &vector, &at())
     });
 }
 
@@ -106,7 +116,7 @@ fn gelu_in_both_forms() {
     for approximate in [0, 1] {
         for_each_dtype(|dtype| {
             let vector = tensor(dtype, &[10_001]);
-            unsafe { gelu::ffi::plan(&vector, &vector, approximate, NO_HINTS) }
+            gelu::ffi::plan(&vector, &vector, approximate, &at())
         });
     }
 }
@@ -116,7 +126,7 @@ fn geglu_of_inner_and_outer_halves() {
     for (dim, approximate) in [(-1, 0), (-1, 1), (0, 0)] {
         for_each_dtype(|dtype| {
             let half = if dim == 0 { [4, 10, 30] } else { [8, 10, 15] };
-            unsafe { geglu::ffi::plan(&tensor(dtype, &half), &tensor(dtype, &[8, 10, 30]), dim, approximate, NO_HINTS) }
+            geglu::ffi::plan(&tensor(dtype, &half), &tensor(dtype, &[8, 10, 30]), dim, approximate, &at())
         });
     }
 }
@@ -126,7 +136,7 @@ fn dropout_of_some_and_of_all() {
     for probability in [0.3, 1.0] {
         for_each_dtype(|dtype| {
             let vector = tensor(dtype, &[10_001]);
-            unsafe { dropout::ffi::plan(&vector, &vector, probability, 1234, NO_HINTS) }
+            dropout::ffi::plan(&vector, &vector, probability, 1234, &at())
         });
     }
 }
@@ -137,7 +147,7 @@ fn rms_norm_in_all_forms() {
         for_each_dtype(|dtype| {
             let (matrix, weight) = (tensor(dtype, &[67, columns]), tensor(dtype, &[columns]));
             let rstd = tensor(Dtype::F32, &[67]);
-            unsafe { rms_norm::ffi::plan(&matrix, &rstd, &matrix, &weight, 1e-5, 1.0, variant, NO_HINTS, &target()) }
+            rms_norm::ffi::plan(&matrix, &rstd, &matrix, &weight, 1e-5, 1.0, variant, &at())
         });
     }
 }
@@ -148,7 +158,7 @@ fn layer_norm_in_all_forms() {
         for_each_dtype(|dtype| {
             let (input, weight) = (tensor(dtype, &[3, 1100, columns]), tensor(dtype, &[1100]));
             let numbers = tensor(Dtype::F32, &[3, columns]);
-            unsafe { layer_norm::ffi::plan(&input, &numbers, &numbers, &input, &weight, &weight, 1e-5, 1.0, NO_HINTS) }
+            layer_norm::ffi::plan(&input, &numbers, &numbers, &input, &weight, &weight, 1e-5, 1.0, &at())
         });
     }
 }
@@ -158,9 +168,7 @@ fn layer_norm_legacy_of_ragged_rows() {
     for_each_dtype(|dtype| {
         let (matrix, weight) = (tensor(dtype, &[67, 1000]), tensor(dtype, &[1000]));
         let numbers = tensor(Dtype::F32, &[67]);
-        unsafe {
-            layer_norm_legacy::ffi::plan(&matrix, &numbers, &numbers, &matrix, &weight, &weight, 1e-5, 1.0, NO_HINTS)
-        }
+        layer_norm_legacy::ffi::plan(&matrix, &numbers, &numbers, &matrix, &weight, &weight, 1e-5, 1.0, &at())
     });
 }
 
@@ -169,21 +177,18 @@ fn persistent_layer_norm_in_both_forms() {
     let numbers = tensor(Dtype::F32, &[67]);
     let plan = |dtype, compute, tile_rows| {
         let (matrix, weight) = (tensor(dtype, &[67, 1000]), tensor(dtype, &[1000]));
-        unsafe {
-            persistent_layer_norm::ffi::plan(
-                &matrix,
-                &numbers,
-                &numbers,
-                &matrix,
-                &weight,
-                &weight,
-                1e-5,
-                compute,
-                tile_rows,
-                NO_HINTS,
-                &target(),
-            )
-        }
+        persistent_layer_norm::ffi::plan(
+            &matrix,
+            &numbers,
+            &numbers,
+            &matrix,
+            &weight,
+            &weight,
+            1e-5,
+            compute,
+            tile_rows,
+            &at(),
+        )
     };
     for compute in [0, 1] {
         for dtype in [Dtype::F32, Dtype::BF16] {
@@ -205,12 +210,12 @@ fn rope_of_all_and_of_a_part() {
         for_each_dtype(|dtype| {
             let (query, key) = (tensor(dtype, &[2, 6, 37, 128]), tensor(dtype, &[2, 3, 37, 128]));
             let angles = tensor(dtype, &[sequences, 37, 128]);
-            unsafe { rope::ffi::plan(&query, &key, &angles, &angles, rotated, NO_HINTS) }
+            rope::ffi::plan(&query, &key, &angles, &angles, rotated, &at())
         });
     }
     for_each_dtype(|dtype| {
         let (query, angles) = (tensor(dtype, &[2, 6, 37, 128]), tensor(Dtype::F32, &[1, 37, 128]));
-        unsafe { rope::ffi::plan(&query, &query, &angles, &angles, 0, NO_HINTS) }
+        rope::ffi::plan(&query, &query, &angles, &angles, 0, &at())
     });
 }
 
@@ -219,7 +224,7 @@ fn splitk_reduce_by_a_sum_and_by_a_product() {
     for parts in [7, 24] {
         for_each_dtype(|dtype| {
             let (out, given) = (tensor(dtype, &[3, 5, 100]), tensor(dtype, &[3, 5, parts, 100]));
-            unsafe { splitk_reduce::ffi::plan(&out, &given, &tensor(Dtype::F32, &[3, 5, parts]), NO_HINTS) }
+            splitk_reduce::ffi::plan(&out, &given, &tensor(Dtype::F32, &[3, 5, parts]), &at())
         });
     }
 }
@@ -228,7 +233,7 @@ fn splitk_reduce_by_a_sum_and_by_a_product() {
 const PRODUCTS: [(i32, [i32; 2]); 5] = [(0, [0, 0]), (1, [0, 0]), (1, [0, 1]), (1, [1, 0]), (1, [1, 1])];
 
 /// A, B and their product, 100 x 200.
-fn product(dtype: Dtype, transposes: [i32; 2], batch: &[i64]) -> [TensorDesc; 3] {
+fn product(dtype: Dtype, transposes: [i32; 2], batch: &[i64]) -> [Tensor; 3] {
     let shaped = |turned: i32, rows: i64, columns: i64| {
         tensor(dtype, &[batch, &if turned == 1 { [columns, rows] } else { [rows, columns] }[..]].concat())
     };
@@ -240,12 +245,12 @@ fn matmul_in_all_forms() {
     for (variant, transposes) in PRODUCTS {
         for_each_dtype(|dtype| {
             let [a, b, out] = product(dtype, transposes, &[]);
-            unsafe { matmul::ffi::plan(&out, &a, &b, transposes, Tiling::default(), variant, NO_HINTS, &target()) }
+            matmul::ffi::plan(&out, &a, &b, transposes[0], transposes[1], Tiling::default(), variant, &at())
         });
     }
     let cut = Tiling { m: 64, n: 256, k: 32, group: 4, latency: 2 };
     let [a, b, out] = product(Dtype::F16, [1, 1], &[]);
-    let call = unsafe { matmul::ffi::plan(&out, &a, &b, [1, 1], cut, 1, NO_HINTS, &target()) }.unwrap();
+    let call = matmul::ffi::plan(&out, &a, &b, 1, 1, cut, 1, &at()).unwrap();
     with_large_stack(|| check(&call)).unwrap();
 }
 
@@ -254,7 +259,7 @@ fn bmm_in_all_forms() {
     for (variant, transposes) in PRODUCTS {
         for_each_dtype(|dtype| {
             let [a, b, out] = product(dtype, transposes, &[3]);
-            unsafe { bmm::ffi::plan(&out, &a, &b, transposes, Tiling::default(), variant, NO_HINTS, &target()) }
+            bmm::ffi::plan(&out, &a, &b, transposes[0], transposes[1], Tiling::default(), variant, &at())
         });
     }
 }
@@ -262,8 +267,8 @@ fn bmm_in_all_forms() {
 #[test]
 fn a_persistent_product_fills_the_device() {
     let large = tensor(Dtype::F16, &[4096, 4096]);
-    let plan = |hints: LaunchHints| unsafe {
-        matmul::ffi::plan(&large, &large, &large, [0, 0], Tiling::default(), 1, hints, &target()).unwrap().grid
+    let plan = |hints: LaunchHints| {
+        matmul::ffi::plan(&large, &large, &large, 0, 0, Tiling::default(), 1, &with(hints)).unwrap().grid
     };
     assert_eq!(plan(NO_HINTS), (132, 1, 1));
     assert_eq!(plan(LaunchHints { occupancy: 2, num_ctas: 4, num_worker_warps: 0 }), (66, 1, 1));
@@ -272,8 +277,8 @@ fn a_persistent_product_fills_the_device() {
 #[test]
 fn transpose_in_both_tiles() {
     for rows in [100, 5000] {
-        for_each_dtype(|dtype| unsafe {
-            transpose::ffi::plan(&tensor(dtype, &[4096, rows]), &tensor(dtype, &[rows, 4096]), NO_HINTS)
+        for_each_dtype(|dtype| {
+            transpose::ffi::plan(&tensor(dtype, &[4096, rows]), &tensor(dtype, &[rows, 4096]), &at())
         });
     }
 }
@@ -285,9 +290,10 @@ fn refusal(outcome: Outcome<Call>) -> (Status, String) {
 
 #[test]
 fn what_does_not_fit_is_refused_by_name() {
-    let input = tensor(Dtype::F16, &[64, 1000]);
-    let plan = |output: *const TensorDesc, input: *const TensorDesc| unsafe {
-        softmax::ffi::plan(output, input, 0, NO_HINTS, &target())
+    let input = descriptor(Dtype::F16, &[64, 1000]);
+    let plan = |output: *const TensorDesc, input: *const TensorDesc| {
+        let (input, output) = unsafe { (Tensor::read(input, "input")?, Tensor::read(output, "out")?) };
+        softmax::ffi::plan(&output, &input, 0, &at())
     };
     let change = |edit: fn(&mut TensorDesc)| {
         let mut changed = input;
@@ -309,6 +315,7 @@ fn what_does_not_fit_is_refused_by_name() {
     for (_, text) in [change(|output| output.shape[1] = 0), change(|output| output.strides[1] = 2)] {
         assert!(text.starts_with("out: "), "{text}");
     }
-    let variant = unsafe { softmax::ffi::plan(&input, &input, 4, NO_HINTS, &target()) };
+    let matrix = tensor(Dtype::F16, &[64, 1000]);
+    let variant = softmax::ffi::plan(&matrix, &matrix, 4, &at());
     assert_eq!(refusal(variant), (Status::Value, "variant: 4 is not one of 0 to 3".into()));
 }

@@ -34,7 +34,6 @@ _streams: dict[int, Any] = {}
 
 def call(entry: str, arguments: tuple[Given, ...], *options: Any, hints: Hints | None = None) -> None:
     """Enqueues on torch's current stream. Raises what `check` of tensors does, or what a status means."""
-    loaded = library()
     recording = recording_state.on
     device = arguments[0][1].get_device()
     taken: list[tuple[Layout, Any]] = []
@@ -57,6 +56,7 @@ def call(entry: str, arguments: tuple[Given, ...], *options: Any, hints: Hints |
             descriptor = layout.make()
         descriptor.ptr = tensor.data_ptr()
         taken.append((layout, descriptor))
+    loaded = library()
     status = getattr(loaded, entry)(
         *[descriptor for _, descriptor in taken],
         *options,

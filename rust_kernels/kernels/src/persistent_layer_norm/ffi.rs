@@ -1,59 +1,47 @@
 //! Normalisation of each row of a matrix, a block for several tiles of whole rows.
 
-use std::ffi::c_void;
-
 use super::kernel::persistent_layer_norm;
-use crate::abi::{Failure, LaunchHints, Outcome, Status, TensorDesc, guard};
+use crate::abi::{Failure, Outcome, Status};
 use crate::call::{Call, Generic, Kernel};
-use crate::kernel;
-use crate::record::Target;
+use crate::export::At;
 use crate::tensor::{Dtype, Tensor, tile_of, tiles_of};
+use crate::{export, kernel};
 
 static COMPUTED: Kernel = kernel!(persistent_layer_norm::computed(input, output, weight, bias, mean, rstd));
-static GIVEN: Kernel =
-    kernel!(persistent_layer_norm::given(input, output, weight, bias, mean, mean_size, rstd, rstd_size));
+static GIVEN: Kernel = kernel!(persistent_layer_norm::given(input, output, weight, bias, mean: flat, rstd: flat));
 /// Rows of a tile.
 const ROWS: i32 = 8;
 /// Where the launch has no hint.
 const WORKER_WARPS: i32 = 8;
 
 /// `tile_rows`: the rows of a tile, a power of two; 0: the operator's own. `compute`: 1 computes `mean` and `rstd`, 0 takes them as they are.
-///
-/// # Safety
-/// The descriptors are null or valid.
 #[allow(clippy::too_many_arguments)]
-pub unsafe fn plan(
-    out: *const TensorDesc,
-    mean: *const TensorDesc,
-    rstd: *const TensorDesc,
-    input: *const TensorDesc,
-    weight: *const TensorDesc,
-    bias: *const TensorDesc,
+pub fn plan(
+    output: &Tensor,
+    mean: &Tensor,
+    rstd: &Tensor,
+    input: &Tensor,
+    weight: &Tensor,
+    bias: &Tensor,
     eps: f64,
     compute: i32,
     tile_rows: i32,
-    mut hints: LaunchHints,
-    target: &Target,
+    at: &At,
 ) -> Outcome<Call> {
-    // SAFETY: the caller's promise.
-    let (input, output) = unsafe { (Tensor::read(input, "input")?, Tensor::read(out, "out")?) };
-    // SAFETY: the caller's promise.
-    let (weight, bias) = unsafe { (Tensor::read(weight, "weight")?, Tensor::read(bias, "bias")?) };
-    // SAFETY: the caller's promise.
-    let (mean, rstd) = unsafe { (Tensor::read(mean, "mean")?, Tensor::read(rstd, "rstd")?) };
+    let mut hints = at.hints;
     let [rows, columns, _] = input.matrix()?;
     if input.dtype == Dtype::F16 {
         return Err(Failure::new(Status::Dtype, "input: dtype must be f32 or bf16, for the result is rounded to bf16"));
     }
-    output.same_dtype(&input)?;
-    output.same_shape(&input)?;
+    output.same_dtype(input)?;
+    output.same_shape(input)?;
     output.matrix()?;
-    for tensor in [&weight, &bias] {
+    for tensor in [weight, bias] {
         tensor.has_shape(&[columns], "input")?;
         tensor.flat()?;
     }
-    bias.same_dtype(&weight)?;
-    for tensor in [&mean, &rstd] {
+    bias.same_dtype(weight)?;
+    for tensor in [mean, rstd] {
         tensor.statistic(&[rows])?;
     }
     let number = Generic::Number;
@@ -63,7 +51,7 @@ pub unsafe fn plan(
         return Err(Failure::new(Status::Value, format!("tile_rows: {height} is no power of two")));
     }
     let tiles = tiles_of(rows, height);
-    let blocks = target.multiprocessors()?.min(tiles);
+    let blocks = at.target.multiprocessors()?.min(tiles);
     let tiling = [height, tile_of(columns, "input")?, blocks].map(number);
     if hints.num_worker_warps == 0 {
         hints.num_worker_warps = WORKER_WARPS;
@@ -75,41 +63,14 @@ pub unsafe fn plan(
         1 => {
             let extents = [rows, columns, (eps as f32).to_bits().cast_signed()].map(number);
             let call = Call::new(&COMPUTED, [&types[..], &extents, &tiling].concat(), blocks, hints);
-            Ok(call.view(&input).view(&output).view(&weight).view(&bias).view(&mean).view(&rstd))
+            Ok(call.view(input).view(output).view(weight).view(bias).view(mean).view(rstd))
         }
         0 => {
             let call = Call::new(&GIVEN, [&types[..], &[number(rows)], &tiling].concat(), blocks, hints);
-            call.view(&input).view(&output).view(&weight).view(&bias).flat(&mean)?.flat(&rstd)
+            call.view(input).view(output).view(weight).view(bias).flat(mean)?.flat(rstd)
         }
         _ => Err(Failure::new(Status::Value, format!("compute: {compute} is neither 0 nor 1"))),
     }
 }
 
-/// See [`plan`].
-///
-/// # Safety
-/// The pointers are null or valid; the tensors lie on the device and live until the stream has passed the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tileir_persistent_layer_norm(
-    out: *const TensorDesc,
-    mean: *const TensorDesc,
-    rstd: *const TensorDesc,
-    input: *const TensorDesc,
-    weight: *const TensorDesc,
-    bias: *const TensorDesc,
-    eps: f64,
-    compute: i32,
-    tile_rows: i32,
-    hints: *const LaunchHints,
-    device: i32,
-    stream: *mut c_void,
-) -> i32 {
-    guard(|| {
-        let target = Target::of(device, stream);
-        // SAFETY: the caller's promise.
-        let hints = unsafe { hints.as_ref().copied().unwrap_or_default() };
-        // SAFETY: likewise.
-        let call = unsafe { plan(out, mean, rstd, input, weight, bias, eps, compute, tile_rows, hints, &target)? };
-        target.run(&call)
-    })
-}
+export!(tileir_persistent_layer_norm(out, mean, rstd; input, weight, bias; eps: f64, compute: i32, tile_rows: i32));

@@ -1,37 +1,22 @@
 //! Rotary position embedding of query and key, in place.
 
-use std::ffi::c_void;
-
 use super::kernel::rope;
-use crate::abi::{Failure, LaunchHints, Outcome, Status, TensorDesc, guard};
+use crate::abi::{Failure, Outcome, Status};
 use crate::call::{Call, Generic, Kernel};
-use crate::kernel;
-use crate::record::Target;
+use crate::export::At;
 use crate::tensor::{Dtype, Tensor, tile_of};
+use crate::{export, kernel};
 
 static ROTATION: Kernel = kernel!(rope::rotation(query, key, cos, sin));
 /// Where the launch has no hint.
 const OCCUPANCY: i32 = 9;
 
 /// `rotated`: how many of the last dimension's elements, from the first on; 0: all.
-///
-/// # Safety
-/// The descriptors are null or valid.
-pub unsafe fn plan(
-    query: *const TensorDesc,
-    key: *const TensorDesc,
-    cos: *const TensorDesc,
-    sin: *const TensorDesc,
-    rotated: i32,
-    mut hints: LaunchHints,
-) -> Outcome<Call> {
-    // SAFETY: the caller's promise.
-    let (query, key) = unsafe { (Tensor::read(query, "query")?, Tensor::read(key, "key")?) };
-    // SAFETY: the caller's promise.
-    let (cos, sin) = unsafe { (Tensor::read(cos, "cos")?, Tensor::read(sin, "sin")?) };
+pub fn plan(query: &Tensor, key: &Tensor, cos: &Tensor, sin: &Tensor, rotated: i32, at: &At) -> Outcome<Call> {
+    let mut hints = at.hints;
     let [batches, heads, length, size] = query.extents()?;
     let [_, key_heads, ..]: [i32; 4] = key.extents()?;
-    key.same_dtype(&query)?;
+    key.same_dtype(query)?;
     key.has_shape(&[batches, key_heads, length, size], "query")?;
     let half = if rotated == 0 { size / 2 } else { rotated / 2 };
     if rotated < 0 || rotated > size || half.count_ones() != 1 {
@@ -41,15 +26,15 @@ pub unsafe fn plan(
     let [angles, _, factors] = cos.extents()?;
     let angles = if angles == 1 { 1 } else { batches };
     cos.has_shape(&[angles, length, factors.max(half)], "query")?;
-    sin.same_dtype(&cos)?;
-    sin.same_shape(&cos)?;
+    sin.same_dtype(cos)?;
+    sin.same_shape(cos)?;
     let wide = match (query.dtype, cos.dtype) {
         (Dtype::F32, _) => Dtype::F32,
         (mine, others) if mine == others => mine,
         (_, Dtype::F32) => Dtype::F32,
-        _ => return Err(cos.same_dtype(&query).unwrap_err()),
+        _ => return Err(cos.same_dtype(query).unwrap_err()),
     };
-    for tensor in [&query, &key, &cos, &sin] {
+    for tensor in [query, key, cos, sin] {
         tensor.rows_adjacent()?;
     }
     let number = Generic::Number;
@@ -62,27 +47,7 @@ pub unsafe fn plan(
     let Some(blocks) = batches.checked_mul(length) else {
         return Err(Failure::new(Status::TooLarge, format!("query: {batches} times {length} positions are too many")));
     };
-    Ok(Call::new(&ROTATION, generics, blocks, hints).view(&query).view(&key).view(&cos).view(&sin))
+    Ok(Call::new(&ROTATION, generics, blocks, hints).view(query).view(key).view(cos).view(sin))
 }
 
-/// See [`plan`].
-///
-/// # Safety
-/// The pointers are null or valid; the tensors lie on the device and live until the stream has passed the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tileir_rope(
-    query: *const TensorDesc,
-    key: *const TensorDesc,
-    cos: *const TensorDesc,
-    sin: *const TensorDesc,
-    rotated: i32,
-    hints: *const LaunchHints,
-    device: i32,
-    stream: *mut c_void,
-) -> i32 {
-    guard(|| {
-        // SAFETY: the caller's promise.
-        let call = unsafe { plan(query, key, cos, sin, rotated, hints.as_ref().copied().unwrap_or_default())? };
-        Target::of(device, stream).run(&call)
-    })
-}
+export!(tileir_rope(; query, key, cos, sin; rotated: i32));

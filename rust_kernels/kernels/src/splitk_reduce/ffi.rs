@@ -1,13 +1,11 @@
 //! Partial results of attention over parts of the keys, joined.
 
-use std::ffi::c_void;
-
 use super::kernel::splitk_reduce;
-use crate::abi::{Failure, LaunchHints, Outcome, Status, TensorDesc, guard};
+use crate::abi::{Failure, Outcome, Status};
 use crate::call::{Call, Generic, Kernel};
-use crate::kernel;
-use crate::record::Target;
+use crate::export::At;
 use crate::tensor::{Dtype, Tensor, tile_of, tiles_of};
+use crate::{export, kernel};
 
 static HEADS: Kernel = kernel!(splitk_reduce::heads(
     parts,
@@ -23,18 +21,7 @@ const MAX_TILE: i32 = 128;
 /// From so many parts on they are summed by a matrix product, on devices of capability 9 and later.
 const DOT_FROM: i32 = 16;
 
-/// # Safety
-/// The descriptors are null or valid.
-pub unsafe fn plan(
-    out: *const TensorDesc,
-    parts: *const TensorDesc,
-    lse: *const TensorDesc,
-    hints: LaunchHints,
-) -> Outcome<Call> {
-    // SAFETY: the caller's promise.
-    let (parts, lse) = unsafe { (Tensor::read(parts, "parts")?, Tensor::read(lse, "lse")?) };
-    // SAFETY: likewise.
-    let output = unsafe { Tensor::read(out, "out")? };
+pub fn plan(output: &Tensor, parts: &Tensor, lse: &Tensor, at: &At) -> Outcome<Call> {
     let [batches, heads, splits, columns] = parts.extents()?;
     parts.rows_adjacent()?;
     if lse.dtype != Dtype::F32 {
@@ -42,38 +29,20 @@ pub unsafe fn plan(
     }
     lse.has_shape(&[batches, heads, splits], "parts")?;
     lse.columns_adjacent()?;
-    output.same_dtype(&parts)?;
+    output.same_dtype(parts)?;
     output.has_shape(&[batches, heads, columns], "parts")?;
     output.rows_adjacent()?;
     let (lanes, tile) = (tile_of(splits, "parts")?, tile_of(columns, "parts")?.min(MAX_TILE));
     let number = Generic::Number;
     let generics = vec![Generic::Type(parts.dtype), number(lanes), number(tile), Generic::Flag(lanes >= DOT_FROM)];
-    let mut call = Call::new(&HEADS, generics, 1, hints)
+    let mut call = Call::new(&HEADS, generics, 1, at.hints)
         .on_grid([batches, heads, tiles_of(columns, tile)])
-        .view(&parts)
-        .pointer(&lse);
+        .view(parts)
+        .pointer(lse);
     for value in [batches, heads, splits, lse.strides[0], lse.strides[1]] {
         call = call.number(value);
     }
-    Ok(call.view(&output))
+    Ok(call.view(output))
 }
 
-/// See [`plan`].
-///
-/// # Safety
-/// The pointers are null or valid; the tensors lie on the device and live until the stream has passed the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tileir_splitk_reduce(
-    out: *const TensorDesc,
-    parts: *const TensorDesc,
-    lse: *const TensorDesc,
-    hints: *const LaunchHints,
-    device: i32,
-    stream: *mut c_void,
-) -> i32 {
-    guard(|| {
-        // SAFETY: the caller's promise.
-        let call = unsafe { plan(out, parts, lse, hints.as_ref().copied().unwrap_or_default())? };
-        Target::of(device, stream).run(&call)
-    })
-}
+export!(tileir_splitk_reduce(out; parts, lse));

@@ -60,7 +60,7 @@ pub fn plan(
     }
     let call = if columns > 1 {
         let extents = [channels, columns].map(number);
-        let sizes = [tile, width, elements, rows * columns, tile * width].map(number);
+        let sizes = [tile, width, elements, rows * columns].map(number);
         Call::new(&COLUMNS, [&types[..], &extents, &bits, &sizes].concat(), rows, at.hints)
     } else {
         let sizes = [tile, elements].map(number);

@@ -238,9 +238,23 @@ pub mod layer_norm {
         all.offset_tile(place)
     }
 
-    /// What lies at these places, in f32; zero beyond the tensor. AREA: TILE * WIDTH. By one dimension, for of two the
-    /// compiler makes no valid load with a padding value.
-    unsafe fn gather_block<E: ElementType, const TILE: i32, const WIDTH: i32, const AREA: i32>(
+    /// `load_ptr_tko` of two dimensions whose padding is a tile, as the operation has it. That of cuTile Rust takes a
+    /// number, and makes a tile of one dimension of it, which is not valid here.
+    #[cuda_tile::op(name = "cuda_tile.load_ptr_tko", since = "V13_2", params = ["source"])]
+    unsafe fn load_padded<E: ElementType, const TILE: i32, const WIDTH: i32>(
+        source: PointerTile<*mut E, { [TILE, WIDTH] }>,
+        memory_ordering: ordering::Weak,
+        memory_scope: Option<scope::TileBlock>,
+        mask: Option<Tile<bool, { [TILE, WIDTH] }>>,
+        padding: Option<Tile<E, { [TILE, WIDTH] }>>,
+        token: Option<Token>,
+        latency: Latency<0>,
+    ) -> (Tile<E, { [TILE, WIDTH] }>, Token) {
+        unreachable!()
+    }
+
+    /// What lies at these places, in f32; zero beyond the tensor.
+    unsafe fn gather_block<E: ElementType, const TILE: i32, const WIDTH: i32>(
         base: *mut E,
         size: i32,
         place: Tile<i32, { [TILE, WIDTH] }>,
@@ -248,11 +262,19 @@ pub mod layer_norm {
     ) -> Tile<f32, { [TILE, WIDTH] }> {
         let place: Tile<i64, { [TILE, WIDTH] }> = exti(place);
         let source: PointerTile<*mut E, { [TILE, WIDTH] }> = block_addresses(base, place);
-        let source: PointerTile<*mut E, { [AREA] }> = source.reshape(shape![AREA]);
         let inside: Tile<bool, { [TILE, WIDTH] }> = within_block(place, size);
-        let inside: Tile<bool, { [AREA] }> = inside.reshape(shape![AREA]);
-        let block: Tile<E, { [AREA] }> = unsafe { gather(source, inside, 0.0f32, token) };
-        let block: Tile<E, { [TILE, WIDTH] }> = block.reshape(shape![TILE, WIDTH]);
+        let zero: Tile<E, { [TILE, WIDTH] }> = constant(E::ZERO, shape![TILE, WIDTH]);
+        let (block, done): (Tile<E, { [TILE, WIDTH] }>, Token) = unsafe {
+            load_padded(
+                source,
+                ordering::Weak,
+                None::<scope::TileBlock>,
+                Some(inside),
+                Some(zero),
+                Some(token),
+                Latency::<0>,
+            )
+        };
         let values: Tile<f32, { [TILE, WIDTH] }> = convert_tile(block);
         values
     }
@@ -272,7 +294,7 @@ pub mod layer_norm {
     }
 
     /// Few columns, by masked loads of all in memory's order; a block WIDTH of them. COLUMNS: how many there are;
-    /// ELEMENTS, STATISTICS: of the input, and of `mean` and `rstd`; AREA: TILE * WIDTH.
+    /// ELEMENTS, STATISTICS: of the input, and of `mean` and `rstd`.
     #[cutile::entry()]
     pub unsafe fn columns<
         E: ElementType,
@@ -285,7 +307,6 @@ pub mod layer_norm {
         const WIDTH: i32,
         const ELEMENTS: i32,
         const STATISTICS: i32,
-        const AREA: i32,
     >(
         input: *mut E,
         input_size: i32,
@@ -319,8 +340,7 @@ pub mod layer_norm {
             let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(first);
             let place: Tile<i32, { [TILE, WIDTH] }> = places_of::<TILE, WIDTH, COLUMNS>(start, channel, column);
             let inside: Tile<bool, { [TILE, WIDTH] }> = elements_of(below(channel, CHANNELS), there);
-            let x: Tile<f32, { [TILE, WIDTH] }> =
-                unsafe { gather_block::<E, TILE, WIDTH, AREA>(input, input_size, place, token) };
+            let x: Tile<f32, { [TILE, WIDTH] }> = unsafe { gather_block(input, input_size, place, token) };
             sums = sums + select(inside, x, zero);
         }
         let total: Tile<f32, { [WIDTH] }> = reduce_sum(sums, 0i32);
@@ -337,8 +357,7 @@ pub mod layer_norm {
             let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(first);
             let place: Tile<i32, { [TILE, WIDTH] }> = places_of::<TILE, WIDTH, COLUMNS>(start, channel, column);
             let inside: Tile<bool, { [TILE, WIDTH] }> = elements_of(below(channel, CHANNELS), there);
-            let x: Tile<f32, { [TILE, WIDTH] }> =
-                unsafe { gather_block::<E, TILE, WIDTH, AREA>(input, input_size, place, token) };
+            let x: Tile<f32, { [TILE, WIDTH] }> = unsafe { gather_block(input, input_size, place, token) };
             let centred: Tile<f32, { [TILE, WIDTH] }> = select(inside, x - average, zero);
             squares = fma(centred, centred, squares, rounding::NearestEven, ftz::Disabled);
         }
@@ -355,8 +374,7 @@ pub mod layer_norm {
             let channel: Tile<i32, { [TILE] }> = lanes_from::<TILE>(first);
             let place: Tile<i32, { [TILE, WIDTH] }> = places_of::<TILE, WIDTH, COLUMNS>(start, channel, column);
             let inside: Tile<bool, { [TILE, WIDTH] }> = elements_of(below(channel, CHANNELS), there);
-            let x: Tile<f32, { [TILE, WIDTH] }> =
-                unsafe { gather_block::<E, TILE, WIDTH, AREA>(input, input_size, place, token) };
+            let x: Tile<f32, { [TILE, WIDTH] }> = unsafe { gather_block(input, input_size, place, token) };
             let w: Tile<f32, { [TILE] }> =
                 unsafe { gather_shifted::<F, TILE, SHIFT>(weight, weight_size, channel, token) };
             let w: Tile<f32, { [TILE, 1] }> = w.reshape(shape![TILE, 1]);

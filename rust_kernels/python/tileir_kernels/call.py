@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
+from torch import Tensor, is_grad_enabled
 
 from tileir_kernels.library import check, ffi, library, recording_state
 from tileir_kernels.tensors import LAYOUTS, check_all, new_layout
@@ -40,10 +41,10 @@ def call(entry: str, arguments: tuple[Given, ...], *options: Any, hints: Hints |
     for given in arguments:
         _, tensor, form = given
         if (
-            not isinstance(tensor, torch.Tensor)
+            not isinstance(tensor, Tensor)
             or tensor.get_device() != device
             or not (tensor.is_cuda or recording)
-            or (tensor.requires_grad and torch.is_grad_enabled())
+            or (tensor.requires_grad and is_grad_enabled())
             or tensor.is_neg()
         ):
             check_all(arguments)

@@ -364,8 +364,12 @@ def _product(
     check_is_tensor("b", b)
     turn_a, turn_b = (bool(turn) for turn in transposes)
     code = _choice("variant", variant, PRODUCT_VARIANTS)
-    rows, columns = a.shape[-1 if turn_a else -2 :][:1], b.shape[-2 if turn_b else -1 :][:1]
-    result = _result(a, (*a.shape[:-2], *rows, *columns), out)
+    if a.dim() < 2 or b.dim() < 2:  # which the call refuses
+        shape: tuple[int, ...] = (1,)
+    else:
+        *batch, first, second = a.shape
+        shape = (*batch, second if turn_a else first, b.shape[-2 if turn_b else -1])
+    result = _result(a, shape, out)
     cut = NULL if tiling is None else tiling.c
     call(
         name, (("out", result, None), ("a", a, None), ("b", b, None)), turn_a, turn_b, cut, code, hints=hints

@@ -281,7 +281,7 @@ def test_calls_that_are_recorded_and_a_pair_without_a_table(tmp_path: Path) -> N
     call, entry = f"{crate}/host.py:softmax(f16[200,60]:16)", f"{crate}::softmax"
     result = check(call, entry, "--arch", "sm_90", *likes)
     assert (result.exit_code, result.output.split(None, 1)[0]) == (0, "PASS"), result.output
-    assert result.output.splitlines()[-1] == "1 pairs: 1 PASS"
+    assert result.output.splitlines()[-1] == "1 pair: 1 PASS"
 
     shared = [word for each in ("x=f16[200,60]:16", "y=x", "ROWS=64", "COLS=64") for word in ("--like", each)]
     result = check(f"{kernels}/softmax/kernel.py:softmax", entry, *shared)

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.rust_kernels.conftest import CFFI
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.rust_kernels.conftest import CFFI, ROOT
 
 pytest.importorskip("cffi", reason=CFFI)
 torch = pytest.importorskip("torch")
@@ -106,6 +107,24 @@ def test_a_kernel_computes_what_torch_does(library: Any, tmp_path: Path, case: C
     assert case.layout != "padded" or bool(
         gap.view(-1)[case.shape[1] : case.shape[1] + table.GAP].isnan().all()
     )
+
+
+@pytest.mark.slow
+def test_products_through_tilegym(library: Any, tmp_path: Path) -> None:
+    """By TileGym's own functions, with this backend set; also matrices with gaps, and turned ones."""
+    folders = [Path(os.environ["TILEIR_TOOLCHAIN"], name) for name in ("tilegym", "cutile-python")]
+    if not all(folder.is_dir() for folder in folders):
+        pytest.skip("no TileGym: `make setup-all`")
+    paths = [*folders, ROOT, ROOT / "rust_kernels" / "python", ROOT / "rust_kernels" / "gpu"]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
+    command = [sys.executable, str(Path(__file__).with_name("through_tilegym.py")), str(tmp_path)]
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert len(told) == 7
+    for each in told:
+        assert each["findings"] == 0, each
+        assert each["error"] <= each["tolerance"], each
 
 
 def run_recorded(folder: Path, tensors: dict[str, Any]) -> Any:

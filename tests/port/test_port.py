@@ -284,8 +284,20 @@ def test_calls_that_are_recorded_and_a_pair_without_a_table(tmp_path: Path) -> N
     assert result.output.splitlines()[-1] == "1 pair: 1 PASS"
 
     shared = [word for each in ("x=f16[200,60]:16", "y=x", "ROWS=64", "COLS=64") for word in ("--like", each)]
-    result = check(f"{kernels}/softmax/kernel.py:softmax", entry, *shared)
+    kernel = f"{kernels}/softmax/kernel.py:softmax"
+    result = check(kernel, entry, *shared, "--grid", "4")
     assert (result.exit_code, result.output.split(None, 1)[0]) == (0, "PASS"), result.output
-    result = check(f"{kernels}/softmax/kernel.py:softmax", f"{crate}::none", *shared)
+    result = check(kernel, f"{crate}::none", *shared)
     assert result.exit_code == 2
     assert result.output.startswith("BLOCKED")
+
+
+@pytest.mark.parametrize("grid", ["", "0", "4,", "1,2,3,4", "x", "-1", "2.0"])
+def test_a_grid_that_is_none(grid: str) -> None:
+    result = CliRunner().invoke(app, ["port-check", "m:k", "crate", "--grid", grid])
+    assert (result.exit_code, "not up to three positive numbers" in result.output) == (2, True)
+
+
+def test_with_a_table_the_grid_is_in_the_table(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["port-check", table(tmp_path, TABLE), "--grid", "4"])
+    assert (result.exit_code, "the table says it" in result.output) == (2, True)

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     "--rust-like", multiple=True, metavar="NAME=SPEC", help="One of Rust alone: out=@y, n=x.shape0."
 )
 @click.option("--arch", metavar="ARCH", help="Without a table: of the dumps; sm_100.")
+@click.option(
+    "--grid", metavar="X[,Y[,Z]]",
+    help="Without a table: the blocks of a launch; what follows from its arguments is then known.",
+)  # fmt: skip
 @click.option("--only", multiple=True, metavar="NAME", help="Only this configuration of the table.")
 @click.option("--dumps", metavar="FOLDER", help="Where the dumps go; a folder of the cache without it.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
@@ -49,7 +53,8 @@ def port_check(ctx: click.Context, reference: str, generated: str | None, **give
     from tileir_diff.report.text_format import render_line, render_total
     from tileir_diff.verdict import EXIT_STATUS
 
-    own = {name: given.pop(name) for name in ("like", "python_like", "rust_like", "arch", "only", "dumps")}
+    names = ("like", "python_like", "rust_like", "arch", "grid", "only", "dumps")
+    own = {name: given.pop(name) for name in names}
     format_, output = given.pop("format_"), given.pop("output")
     results: list[Result] = []
     lines: list[str] = []
@@ -76,7 +81,7 @@ def _configurations(reference: str, generated: str | None, own: dict[str, Any]) 
     """The rows of the table that are asked for, or the one that the call describes."""
     from tileir_diff.port.table import Configuration, read_table
 
-    alone = ("like", "python_like", "rust_like", "arch")
+    alone = ("like", "python_like", "rust_like", "arch", "grid")
     if generated is not None:
         if own["only"]:
             raise InputError("there is no table to choose from", "--only")
@@ -86,6 +91,7 @@ def _configurations(reference: str, generated: str | None, own: dict[str, Any]) 
             Configuration(
                 reference, own["arch"] or "sm_100", own["like"], "" if call else reference, call,
                 python_like=own["python_like"], crate=crate, entry=entry, rust_like=own["rust_like"],
+                grid=None if own["grid"] is None else _grid(own["grid"]),
             )
         ]  # fmt: skip
     for name in alone:
@@ -97,6 +103,15 @@ def _configurations(reference: str, generated: str | None, own: dict[str, Any]) 
             listed = ", ".join(each.name for each in rows)
             raise InputError(f"no configuration is called '{name}'; there are {listed}", reference)
     return [each for each in rows if not own["only"] or each.name in own["only"]]
+
+
+def _grid(text: str) -> tuple[int, int, int]:
+    """Raises InputError for what is not up to three positive numbers."""
+    parts = text.split(",")
+    if not 1 <= len(parts) <= 3 or not all(part.isdecimal() and int(part) for part in parts):
+        raise InputError(f"'{text}' is not up to three positive numbers: write X, X,Y or X,Y,Z", "--grid")
+    x, y, z = [*map(int, parts), 1, 1][:3]
+    return x, y, z
 
 
 def _compared(pair: Pair, given: dict[str, Any]) -> Result:

@@ -16,6 +16,7 @@ from tileir_diff.cli.app import app
 
 KERNELS = Path(__file__).parents[2] / "fixtures"
 ADD = str(KERNELS / "kernels" / "vector_add" / "py.mlir")
+STORE = str(next(at for at, text in enumerate(Path(ADD).read_text().splitlines(), 1) if " store_ptr" in text))
 LOST = str(KERNELS / "mistakes" / "store_mask_lost" / "gen.g.mlir")
 LAUNCH = str(KERNELS / "kernels" / "vector_add" / "launch.json")
 
@@ -74,6 +75,7 @@ def test_bad_calls_get_one_message(tmp_path: Path) -> None:
     (tmp_path / "bad.npy").write_text("no array")
     np.save(tmp_path / "big.npy", np.zeros(1000, ">f4"))
     np.save(tmp_path / "x.npy", np.zeros(1000, np.float32))
+    np.save(tmp_path / "long.npy", np.zeros(1000))
     whole = (tmp_path / "x.npy").read_bytes()
     (tmp_path / "huge.npy").write_bytes(whole.replace(b"(1000,), }            ", b"(1000000000000000,), }"))
     base = ("--launch", LAUNCH, "--arg", "arg0=ones:1000", "--arg", "arg3=ones:1000")
@@ -94,6 +96,8 @@ def test_bad_calls_get_one_message(tmp_path: Path) -> None:
         ((ADD, *base, "--arg", "arg6=zeros:1000", "--grid", "1,2147483648"), "at most 2147483647 blocks"),
         ((ADD, *base, "--arg", "arg6=zeros:1000", "--trace", "9999"), "in line 9999 of the kernel"),
         ((ADD, *base, "--arg", "arg6=zeros:1000", "--trace-block", "9"), "is not in the grid"),
+        ((ADD, *base, "--arg", "arg6=zeros:1000", "--trace", STORE), f"line {STORE} gives a token"),
+        ((ADD, *base, "--arg", f"arg6={tmp_path / 'long.npy'}"), f"{ADD}: error: %arg6 points to f32"),
         (("nothing.mlir", "--grid", "1"), "nothing.mlir"),
     ):
         done = command(*arguments)

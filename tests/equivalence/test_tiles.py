@@ -305,6 +305,27 @@ def test_the_bytes_of_an_element_are_reached_by_another_pointer() -> None:
     assert result[0] == 0x56
 
 
+@pytest.mark.parametrize(("kind", "index"), [("i8", 200), ("i16", 40000), ("i32", 40000)])
+def test_indices_of_views_are_unsigned(kind: str, index: int) -> None:
+    """Offsets of pointers are signed."""
+    size = index + 1
+    view = f"partition_view<tile=(1), tensor_view<{size}xi32, strides=[1]>>"
+    text = f"""entry @k(%p: tile<ptr<i32>>, %q: tile<ptr<i32>>, %i: tile<{kind}>) {{
+  %u = make_tensor_view %p, shape = [{size}], strides = [1] : tensor_view<{size}xi32, strides=[1]>
+  %a = make_partition_view %u : {view}
+  %t, %k = load_view_tko weak %a[%i] : {view}, tile<{kind}> -> tile<1xi32>, token
+  %v = reshape %t : tile<1xi32> -> tile<i32>
+  %s = store_ptr_tko weak %q, %v : tile<ptr<i32>>, tile<i32> -> token
+  %o = offset %q, %i : tile<ptr<i32>>, tile<{kind}> -> tile<ptr<i32>>
+  %r = store_ptr_tko weak %o, %v : tile<ptr<i32>>, tile<i32> -> token
+  return
+}}"""
+    source, target = np.arange(size, dtype=np.int32), np.zeros(size, np.int32)
+    done = run(text, [source, target, index])
+    assert target[0] == index
+    assert [each.rule for each in done.errors] == ([] if kind == "i32" else ["bounds/pointer"])
+
+
 def test_gather_takes_coordinates() -> None:
     view = f"gather_scatter_view<tile=(4x4), padding_value = zero, {ROW}, sparse_dim=0>"
     part = f"partition_view<tile=(4x4), {ROW}>"

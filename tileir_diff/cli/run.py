@@ -61,6 +61,7 @@ def _run(
     seconds: float | None,
 ) -> tuple[Run, list[str]]:
     from tileir_diff.api import load
+    from tileir_diff.dialect.types import Tile
     from tileir_diff.equivalence.parameters import assignments, choose_entry, parameter_names
     from tileir_diff.graph.values import ops_within
 
@@ -68,10 +69,14 @@ def _run(
     block = _sizes(trace_block, "--trace-block")
     module, loaded = load(dump, "source")
     chosen = choose_entry(module, entry, loaded.path)
-    results = {op.span.line for op in ops_within(chosen) if op.results}
+    results = {op.span.line: op for op in ops_within(chosen) if op.results}
+    shown = {line for line, op in results.items() if any(isinstance(each.type, Tile) for each in op.results)}
     for line in lines:
         if line not in results:
             raise InputError(f"no op with a result begins in line {line} of the kernel", "--trace")
+        if line not in shown:
+            kind = results[line].results[0].type
+            raise InputError(f"line {line} gives a {kind}, which has no elements to show", "--trace")
     known_grid, scalars = _launch(launch, len(chosen.regions[0].block.args))
     sizes = _sizes(grid, "--grid") if grid is not None else known_grid
     # Everything that needs no torch is checked first: importing it takes seconds.
@@ -79,16 +84,17 @@ def _run(
         raise InputError("how many blocks? Give --grid X,Y,Z", "--grid")
     assignments(chosen, arguments, scalars)
     from tileir_diff.equivalence.files import read_arguments, write_array
-    from tileir_diff.equivalence.interpret import interpret
+    from tileir_diff.equivalence.interpret import run_entry
     from tileir_diff.equivalence.model import Limits
 
     values = read_arguments(chosen, arguments, scalars)
     progress = _Progress() if sys.stderr.isatty() else None
-    result = interpret(
+    result = run_entry(
         module,
+        chosen,
+        loaded.path,
         values,
         grid=sizes,
-        entry=entry,
         trace=lines,
         trace_block=block,
         limits=Limits(memory=memory << 20, seconds=seconds),

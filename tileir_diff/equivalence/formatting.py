@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from tileir_diff.equivalence.constants import plain
+from tileir_diff.equivalence.dtypes import bits
 
 if TYPE_CHECKING:
     from tileir_diff.equivalence.backend import Tensor
@@ -22,20 +23,21 @@ def formatted(text: str, values: list[tuple[Tensor, str]]) -> str:
         if kind == "%":
             return "%"
         value = next(rest, None)
-        return match[0] if value is None else _show(match[0], kind, plain(*value))
+        return match[0] if value is None else _show(match[0], kind, plain(*value), bits(value[1]))
 
     return SPECIFIER.sub(replace, text)
 
 
-def _show(specifier: str, kind: str, value: Any) -> str:
+def _show(specifier: str, kind: str, value: Any, width: int) -> str:
     if isinstance(value, list):
         parts = cast("list[Any]", value)
-        return f"[{', '.join(_show(specifier, kind, each) for each in parts)}]"
+        return f"[{', '.join(_show(specifier, kind, each, width) for each in parts)}]"
     plain_ = re.sub(r"hh|ll|[hljztL]", "", specifier)
     if kind in "diouxXc":
         number = int(value)
-        if kind in "ouxX" and number < 0:
-            number &= (1 << 64) - 1
+        if kind in "ouxX":
+            number &= (1 << width) - 1
+            plain_ = re.sub("[+ ]", "", plain_)  # an unsigned number has no sign
         return re.sub("[iu]$", "d", plain_) % number
     if kind in "aA":
         return float(value).hex()

@@ -64,7 +64,26 @@ def interpret(
 
     module, dump = load(source, "source")
     chosen = choose_entry(module, entry, dump.path)
-    launch = _Launch(module, chosen, dump.path, _grid(grid), limits, progress)
+    return run_entry(
+        module, chosen, dump.path, args, grid=grid, trace=trace, trace_block=trace_block, limits=limits,
+        progress=progress,
+    )  # fmt: skip
+
+
+def run_entry(
+    module: ModuleOp,
+    entry: TileOp,
+    path: str,
+    args: Sequence[Any],
+    *,
+    grid: int | Sequence[int],
+    trace: Iterable[int] = (),
+    trace_block: Sequence[int] = (0, 0, 0),
+    limits: Limits = Limits(),
+    progress: Progress | None = None,
+) -> Run:
+    """As `interpret`, of a module that verifies; `path` is what errors name. Raises InputError."""
+    launch = _Launch(module, entry, path, _grid(grid), limits, progress)
     launch.tracing = frozenset(trace)
     launch.traced_block = _linear(trace_block, launch.grid)
     launch.bind(args)

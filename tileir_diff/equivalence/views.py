@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.dialect.types import GatherScatterView, PartitionView, StridedView, TensorView
 from tileir_diff.equivalence.backend import Tensor, torch
-from tileir_diff.equivalence.dtypes import element, padding
+from tileir_diff.equivalence.dtypes import bits, element, padding
 from tileir_diff.equivalence.frames import TensorValue
 from tileir_diff.equivalence.integers import wide, wrapped
 from tileir_diff.equivalence.memory import size_of
@@ -109,10 +109,16 @@ def place(m: Machine, op: TileOp, view_value: SSAValue) -> Place:
     return Place(base + linear * size_of(name), inside)
 
 
+def _index(m: Machine, value: SSAValue) -> Tensor:
+    """Indices of views are unsigned; in 32 bits or more what is negative lies outside either way."""
+    name = element(value)
+    return wide(m.get(value), name, bits(name) >= 32)
+
+
 def _coordinates(m: Machine, op: TileOp, kind: View, view: TensorValue, axis: int, value: SSAValue) -> Tensor:
     """Coordinates of the lanes along one tile dimension; the other dimensions are 1."""
     rank = len(kind.tile)
-    index = m.get(value).to(torch.int64)
+    index = _index(m, value)
     lanes = torch.arange(kind.tile[axis]).reshape([-1 if at == axis else 1 for at in range(rank)])
     if isinstance(kind, GatherScatterView):  # indices are coordinates, not numbers of tiles
         if axis == kind.sparse_dim:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tileir_diff.graph.values import element_bits, is_integer, is_pointer, ops_within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tileir_diff.dialect.ir import TileOp
 
@@ -60,22 +60,26 @@ def array_groups(entry: TileOp) -> dict[int, int]:
     for index, param in enumerate(params):
         if not is_pointer(param):
             continue
-        count = 0
-        for other in params[index + 1 :]:
-            if not is_integer(other) or element_bits(other) != 32:
-                break
-            count += 1
+        count = _extents_from(params, index + 1)
         following = params[index + 1 + count : index + 2 + count]
         if count and count % 2 == 0 and (not following or is_pointer(following[0])):
             groups[index] = count // 2
-    if groups and len(groups) < sum(is_pointer(p) for p in params):
-        # scalars after the last array make its group too long to tell: take the rank of the others if it fits
-        for index, param in enumerate(params):
-            if is_pointer(param) and index not in groups and index > max(groups):
-                rank = max(groups.values())
-                if len(params) - index - 1 >= 2 * rank:
-                    groups[index] = rank
+    # scalars after the last array may make its group too long to tell: take a rank of the others if it fits
+    last = max(groups, default=len(params))
+    ranks = sorted(set(groups.values()), reverse=True)
+    for index in (at for at in range(last + 1, len(params)) if is_pointer(params[at])):
+        count = _extents_from(params, index + 1)
+        rank = next((rank for rank in ranks if 2 * rank <= count), count // 2 if count % 2 == 0 else 0)
+        if rank:
+            groups[index] = rank
     return groups
+
+
+def _extents_from(params: Sequence[Any], start: int) -> int:
+    """How many parameters from there on may be sizes or strides."""
+    rest = params[start:]
+    others = (at for at, each in enumerate(rest) if not is_integer(each) or element_bits(each) != 32)
+    return next(others, len(rest))
 
 
 def role_names(entry: TileOp, roles: Mapping[int, Role], *, guessed: bool = False) -> list[str]:

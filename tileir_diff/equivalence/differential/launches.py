@@ -13,7 +13,7 @@ from tileir_diff.equivalence.dtypes import bits, dtype
 from tileir_diff.match.roles import array_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.equivalence.backend import Tensor
@@ -120,20 +120,32 @@ def measured(sides: tuple[Side, Side], plan: Plan, missing: Sequence[int], limit
         arrays = list(plan.arrays)
         left = list(missing)
         for side in sides:
+            used = _used(side, plan, left)
+            if not used:
+                continue
             reach: dict[str, int] = {}
             side.run(plan, contents, limits, reach=reach)
-            for at in list(left):
-                reached = [
-                    _reached(reach, name)
-                    for name, slot in zip(side.names, plan.slots(side.number), strict=True)
-                    if slot == Pointer(at)
-                ]
+            for at, names in used.items():
                 size = max(1, bits(plan.arrays[at].element) // 8)
-                if max(reached, default=0) > 0:
-                    arrays[at] = arrays[at]._replace(elements=-(-max(reached) // size))
+                reached = max(_reached(reach, name) for name in names)
+                if reached > 0:
+                    arrays[at] = arrays[at]._replace(elements=-(-reached // size))
                     left.remove(at)
+        if arrays == list(plan.arrays):
+            break
         plan = plan._replace(arrays=tuple(arrays))
     return plan
+
+
+def _used(side: Side, plan: Plan, arrays: Iterable[int]) -> dict[int, list[str]]:
+    """The parameters that an op of a side takes and that point to these arrays, by array."""
+    found: dict[int, list[str]] = {}
+    parameters: Sequence[Any] = side.entry.regions[0].block.args
+    for at in arrays:
+        for parameter, name, slot in zip(parameters, side.names, plan.slots(side.number), strict=True):
+            if slot == Pointer(at) and list(parameter.uses):
+                found.setdefault(at, []).append(name)
+    return found
 
 
 def _reached(reach: dict[str, int], name: str) -> int:

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import math
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tileir_diff.dialect.attributes import Bounded, DivBy
 from tileir_diff.dialect.scalars import decode
 from tileir_diff.dialect.types import Tile
 from tileir_diff.equivalence.backend import torch
+from tileir_diff.equivalence.differential.grids import Grids
 from tileir_diff.equivalence.differential.launches import (
     PLACEHOLDER,
     CannotMakeError,
-    measured,
     pointee,
     span,
 )
 from tileir_diff.equivalence.differential.plan import Array, Plan, Pointer
-from tileir_diff.equivalence.differential.values import fill
 from tileir_diff.equivalence.dtypes import literal
 from tileir_diff.equivalence.machine import TimeUp
 from tileir_diff.graph.terms import Terms
@@ -43,20 +41,20 @@ if TYPE_CHECKING:
 ENOUGH: Final = 4
 """Launches to find."""
 MOST_ELEMENTS: Final = 1 << 17
-MOST_BLOCKS: Final = 64
+MOST_GIVEN: Final = 1 << 21
+"""Elements of an array whose sizes are constants of a side: no smaller one will do."""
 USUAL: Final = 37
 """A size where the kernel has no tiles to go by."""
+SQUARE: Final = 2
+"""So many sizes are tried that multiply no matrices, before some are that do."""
+APART: Final = 2
+"""The launch whose arrays have gaps between their rows."""
 FREE: Final = (-1, 0)
 """In place of a pointer and a dimension: integers that are no sizes of an array."""
 NUMBERS: Final = (0.3, 1.7)
 """Floating-point numbers; f16 and bf16 have neither."""
 PASSING: Final = frozenset({"assume", "broadcast", "exti", "ftof", "reshape", "trunci"})
 """Ops behind which a number is looked for where it is compared."""
-PATIENCE: Final = 3
-"""Larger grids that are tried although they write no more."""
-RUNS_SHARE: Final = 0.5
-"""Part of the time for one pair that is left when no launch is sought any more."""
-ERRORS: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/", "order/stuck")
 
 
 class Promised(NamedTuple):
@@ -103,6 +101,12 @@ class Doubts(NamedTuple):
 
     promises: frozenset[TileOp] = frozenset()
     bounds: bool = True
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """What must not happen on the generated side."""
+        promises = () if self.promises else ("assume/",)
+        return promises if self.bounds else (*promises, "bounds/", "undetermined/")
 
 
 def made_plans(pair: Pair, options: CompareOptions, doubts: Doubts) -> list[Plan]:
@@ -151,6 +155,8 @@ class _Maker:
         launch = options.launch
         given = (None, None, None) if launch is None else launch.reference.grid
         self.grid = [size or self.binding.grid.get(axis) for axis, size in enumerate(given)]
+        self.tiles = tile_extents(pair.sides[0].entry)
+        self.grids = Grids(pair, self.grid, self.tiles, doubts.excluded)
         self.parameters = list(pair.sides[0].entry.regions[0].block.args)
         self.roles = arguments.roles(attempt.reference)
         self.pointers = [at for at, each in enumerate(self.parameters) if pointee(each) is not None]
@@ -158,11 +164,11 @@ class _Maker:
             base: 1 + max(dim for other, _, dim in self.roles.values() if other == base)
             for base in dict.fromkeys(base for base, _, _ in self.roles.values())
         }
-        self.tiles = tile_extents(pair.sides[0].entry)
         self.needs = self._needs()
         self.free = [at for at in range(len(self.parameters)) if at not in (*self.roles, *self.pointers)]
         self.others = [(at, number) for at in self.free for number in self._others(at)]
         self.made: dict[Plan, tuple[dict[tuple[int, int], int], int]] = {}
+        self.tried: dict[tuple[int | float, ...], Plan | None] = {}
 
     def _needs(self) -> list[Need]:
         needs = [Need(_all(_promises(each))) for each in self.parameters]
@@ -193,12 +199,11 @@ class _Maker:
 
     def sizes(self) -> Iterator[dict[tuple[int, int], int]]:
         """By pointer and dimension a size: all arrays alike, then as matrices multiply, then all equal."""
-        bases = list(self.ranks)
         tiles = sorted({each for each in self.tiles if each > 1}, reverse=True) or [USUAL]
         large, small = tiles[0], tiles[-1]
         triples = [
             (small + small // 3 + 1, small + small // 2 + 3, large - large // 3),
-            (2 * small + 1, small - small // 3, large + large // 3),
+            (2 * small + 1, small - small // 3, 2 * large + large // 3),
             (3, 5, large),
             (1, 1, 1),
             (2 * small, 2 * small, large),
@@ -209,23 +214,32 @@ class _Maker:
         for size in self._constants():
             triples[2:2] = [(small, size, large), (small, small + 5, size)]
         free = (USUAL, 2 * large + large // 3, large, 1, *(last for _, _, last in triples))
-        for (lead, middle, last), number in zip(triples, free, strict=False):
+        for place, ((lead, middle, last), number) in enumerate(zip(triples, free, strict=False)):
+            if place == SQUARE and not self.made:
+                yield from self._products(triples)
             yield {
                 (base, dim): self._from_the_end(dim, rank, lead, middle, last)
                 for base, rank in self.ranks.items()
                 for dim in range(rank)
             } | {FREE: number}
-        flat = [base for base in bases if self.ranks[base] == 2]
-        if len(flat) == 3:
-            for m, n, k in triples:
-                pairs = (m, k), (k, n), (m, n)
-                yield {
-                    (base, dim): size
-                    for base, shape in zip(flat, pairs, strict=True)
-                    for dim, size in enumerate(shape)
-                }
+        if self.made:
+            yield from self._products(triples)
         for size in (*self._constants(), large, small):
             yield {(base, dim): size for base, rank in self.ranks.items() for dim in range(rank)}
+
+    def _products(self, triples: Sequence[tuple[int, int, int]]) -> Iterator[dict[tuple[int, int], int]]:
+        """Sizes of matrices that multiply, in groups of several tiles first."""
+        flat = [base for base, rank in self.ranks.items() if rank == 2]
+        if len(flat) != 3:
+            return
+        tile = max(self.tiles, default=1)
+        for m, n, k in ((7 * tile - 3, tile + 1, tile + 3), *triples):
+            pairs = (m, k), (k, n), (m, n)
+            yield {
+                (base, dim): size
+                for base, shape in zip(flat, pairs, strict=True)
+                for dim, size in enumerate(shape)
+            }
 
     def _constants(self) -> list[int]:
         """Sizes that one side has as constants and the other one as parameters."""
@@ -254,7 +268,7 @@ class _Maker:
 
         `choice`: 0 for usual numbers, a higher one for some others in their place, if that will do.
         """
-        if choice and self.others:
+        if choice == APART or (choice and self.others):
             with contextlib.suppress(CannotMakeError):
                 plan = self._plan(sizes, choice)
                 if plan is not None:
@@ -262,7 +276,15 @@ class _Maker:
         return self._plan(sizes, 0)
 
     def _plan(self, sizes: dict[tuple[int, int], int], choice: int) -> Plan | None:
-        values = self._reference_values(sizes, choice)
+        values = tuple(self._reference_values(sizes, choice))
+        if values not in self.tried:
+            self.tried[values] = None
+            plan = self.tried[values] = self._with_values(values)
+            if plan is not None:
+                self.made[plan] = sizes, choice
+        return self.tried[values]
+
+    def _with_values(self, values: tuple[int | float, ...]) -> Plan | None:
         slots: list[Slot] = []
         arrays: list[Array] = []
         missing: list[int] = []
@@ -274,7 +296,7 @@ class _Maker:
             count = self._elements(at, values)
             if count is None:
                 missing.append(len(arrays))
-            elif count > MOST_ELEMENTS:
+            elif count > (MOST_GIVEN if self._is_given(at) else MOST_ELEMENTS):
                 return None
             name = str(parameter.name_hint or at)
             slots.append(Pointer(len(arrays)))
@@ -290,14 +312,14 @@ class _Maker:
             plan = plan.with_blocks(axis, whole[axis])
         missing += range(len(arrays), len(plan.arrays))
         # Arrays of unknown size are as large as what is reached once the grid is known; it needs them first.
-        plan = self._with_grid(plan, missing)
+        sizes_of = [at for at, (_, word, _) in self.roles.items() if word == "shape"] or self.free
+        numbers = [slot for slot in (first.reference[at] for at in sizes_of) if isinstance(slot, int)]
+        plan = self.grids.fit(plan, missing, numbers)
         if plan is None:
             return None
         shapes = sorted({values[at] for at, (_, word, _) in self.roles.items() if word == "shape"})
         words = f"sizes {', '.join(map(str, shapes))}" if shapes else "a launch made up"
-        plan = plan._replace(what=words)
-        self.made[plan] = sizes, choice
-        return plan
+        return plan._replace(what=words)
 
     def _reference_values(self, sizes: dict[tuple[int, int], int], choice: int) -> list[int | float]:
         values: list[int | float] = [0] * len(self.parameters)
@@ -313,21 +335,30 @@ class _Maker:
                 values[at] = known.get(at, self.needs[at].fit(sizes[base, dim]))
         for at, bound in enumerate(self.binding.reference):  # sizes that stand for each other
             if at not in known and bound is not None and pointee(self.parameters[at]) is None:
+                for other in self._strides_in(bound):  # ... or for how far rows are apart
+                    if other not in known:
+                        known[other] = values[other] = self.needs[other].fit(max(1, int(values[at])))
                 number = self._number(bound, values, True)
                 if number is not None:
                     known[at] = values[at] = number
         for at in order:
             base, word, dim = self.roles[at]
             if word == "stride":
-                values[at] = known.get(at, self._stride(at, base, dim, values))
+                values[at] = known.get(at, self._stride(at, base, dim, values, choice == APART))
         others = dict(self.others[choice - 1 :: ENOUGH - 1] if choice else ())
         for at in self.free:
             usual = self._scalar(at, values, sizes.get(FREE, USUAL))
             values[at] = known.get(at, others.get(at, usual))
         return values
 
-    def _stride(self, at: int, base: int, dim: int, values: list[int | float]) -> int:
-        """Packed, but for what the promises want."""
+    def _strides_in(self, term: Term) -> list[int]:
+        """The strides of the reference that a term depends on."""
+        leaves = [leaf for leaf in self.terms.symbols[term] if self.terms.kind[leaf] == "arg"]
+        found = [at for side, at in (self.terms.attr[leaf] for leaf in leaves) if side == 0]
+        return sorted(at for at in found if at in self.roles and self.roles[at][1] == "stride")
+
+    def _stride(self, at: int, base: int, dim: int, values: list[int | float], apart: bool = False) -> int:
+        """Packed, but for what the promises want; or rows some way apart, in each array another one."""
         step = 1
         for other, (owner, word, inner) in self.roles.items():
             if owner == base and word == "stride" and inner == dim + 1:
@@ -340,7 +371,10 @@ class _Maker:
             ),
             1,
         )
-        return self.needs[at].fit(max(1, step * size if dim + 1 < self.ranks[base] else 1))
+        if dim + 1 == self.ranks[base]:
+            return self.needs[at].fit(1)
+        gap = step * (1 + list(self.ranks).index(base)) if apart and dim + 2 == self.ranks[base] else 0
+        return self.needs[at].fit(max(1, step * size + gap))
 
     def _scalar(self, at: int, values: list[int | float], usual: int) -> int | float:
         kind: Any = self.parameters[at].type
@@ -383,7 +417,13 @@ class _Maker:
             total += product
         return total
 
-    def _elements(self, base: int, values: list[int | float]) -> int | None:
+    def _is_given(self, base: int) -> bool:
+        """Whether constants of the generated side say a size or a stride of the array."""
+        extents = [at for at, (owner, _, _) in self.roles.items() if owner == base]
+        bounds = [self.binding.reference[at] for at in extents]
+        return any(bound is not None and self.terms.value(bound) not in (None, 1) for bound in bounds)
+
+    def _elements(self, base: int, values: Sequence[int | float]) -> int | None:
         rank = self.ranks.get(base, 0)
         found: dict[tuple[str, int], int] = {}
         for at, (owner, word, dim) in self.roles.items():
@@ -395,7 +435,7 @@ class _Maker:
             [found["shape", dim] for dim in range(rank)], [found["stride", dim] for dim in range(rank)]
         )
 
-    def _generated(self, plan: Plan, values: list[int | float]) -> tuple[list[Slot], list[Array]]:
+    def _generated(self, plan: Plan, values: Sequence[int | float]) -> tuple[list[Slot], list[Array]]:
         """The generated side's arguments, and the arrays with its own. Raises CannotMakeError."""
         slots: list[Slot] = []
         arrays = list(plan.arrays)
@@ -419,66 +459,6 @@ class _Maker:
             slots.append(0 if number is None else number)
         return slots, arrays
 
-    # ---- the grid
-
-    def _with_grid(self, plan: Plan, missing: list[int]) -> Plan | None:
-        """The fewest blocks that write all that more blocks would write; None where the reference errs."""
-        sides = self.pair.sides
-        counts = self._counts(plan)
-        for axis in range(3):
-            if self.grid[axis] is not None or not _uses_axis(sides, axis):
-                continue
-            tried: dict[int, int] = {}
-            for count in [1, *counts]:
-                trial = measured(sides, plan.with_blocks(axis, count), missing, self.pair.limits(RUNS_SHARE))
-                written = self._written(trial)
-                if written is None:
-                    break
-                tried[count] = written
-                if len(tried) > PATIENCE and written <= [*tried.values()][-1 - PATIENCE]:
-                    break
-            if not tried:
-                return None
-            most = max(tried.values())
-            plan = plan.with_blocks(axis, min(count for count, each in tried.items() if each == most))
-        plan = measured(sides, plan, missing, self.pair.limits(RUNS_SHARE))
-        contents = self._contents(plan)
-        for side in sides:
-            errors = side.run(plan, contents, self.pair.limits(RUNS_SHARE)).errors
-            wrong = ERRORS if side.number == 0 else self._excluded()
-            if any(rule.startswith(wrong) for rule in errors):
-                return None
-        return plan
-
-    def _excluded(self) -> tuple[str, ...]:
-        """What must not happen on the generated side."""
-        promises = () if self.doubts.promises else ("assume/",)
-        return promises if self.doubts.bounds else (*promises, "bounds/", "undetermined/")
-
-    def _counts(self, plan: Plan) -> list[int]:
-        """How many blocks a dimension may take: tiles of each size, rows, and their products."""
-        shapes = [at for at, (_, word, _) in self.roles.items() if word == "shape"]
-        slots = [plan.reference[at] for at in shapes or self.free]
-        sizes = {int(slot) for slot in slots if isinstance(slot, int)}
-        single = {-(-size // tile) for size in sizes for tile in (*self.tiles, 1)}
-        products = {one * other for one, other in combinations(sorted(single), 2)}
-        squares = {one * one for one in single}
-        return sorted(each for each in single | products | squares if 1 < each <= MOST_BLOCKS)
-
-    def _contents(self, plan: Plan) -> list[Any]:
-        return [fill(array, "ordinary", 2, self.pair.seed) for array in plan.arrays]
-
-    def _written(self, plan: Plan) -> int | None:
-        """Elements that the reference changes; None where it errs."""
-        contents = self._contents(plan)
-        ran = self.pair.sides[0].run(plan, contents, self.pair.limits(RUNS_SHARE))
-        if any(rule.startswith(ERRORS) for rule in ran.errors):
-            return None
-        return sum(
-            int((before.view(torch.uint8) != after.view(torch.uint8)).sum())
-            for before, after in zip(contents, ran.arrays, strict=True)
-        )
-
 
 def _compared_with(value: Any) -> Iterator[int | float]:
     """Constants that a number is compared with."""
@@ -501,16 +481,6 @@ def _is_counted_with(parameter: Any) -> bool:
         or (use.operation.short == "assume" and _is_counted_with(use.operation.results[0]))
         for use in parameter.uses
     )
-
-
-def _uses_axis(sides: Sequence[Any], axis: int) -> bool:
-    """Whether either side asks for a block's index along an axis."""
-    for side in sides:
-        for each in side.entry.walk():
-            op: Any = each
-            if getattr(op, "short", "") == "get_tile_block_id" and list(op.results[axis].uses):
-                return True
-    return False
 
 
 def tile_extents(entry: TileOp) -> list[int]:

@@ -215,6 +215,8 @@ class _Maker:
             triples[2:2] = [(small, size, large), (small, small + 5, size)]
         free = (USUAL, 2 * large + large // 3, large, 1, *(last for _, _, last in triples))
         for place, ((lead, middle, last), number) in enumerate(zip(triples, free, strict=False)):
+            if place and all(plan.grids[0] == (1, 1, 1) for plan in self.made):
+                yield from self._transposed(large)
             if place == SQUARE and not self.made:
                 yield from self._products(triples)
             yield {
@@ -226,6 +228,13 @@ class _Maker:
             yield from self._products(triples)
         for size in (*self._constants(), large, small):
             yield {(base, dim): size for base, rank in self.ranks.items() for dim in range(rank)}
+
+    def _transposed(self, tile: int) -> Iterator[dict[tuple[int, int], int]]:
+        """Sizes of a matrix and its transpose, where with equal ones but one block keeps to its arrays."""
+        flat = [base for base, rank in self.ranks.items() if rank == 2]
+        if len(flat) == 2:
+            m, n = 2 * tile + 1, tile + tile // 3
+            yield {(flat[0], 0): m, (flat[0], 1): n, (flat[1], 0): n, (flat[1], 1): m}
 
     def _products(self, triples: Sequence[tuple[int, int, int]]) -> Iterator[dict[tuple[int, int], int]]:
         """Sizes of matrices that multiply, in groups of several tiles first."""

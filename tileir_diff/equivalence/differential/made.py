@@ -219,22 +219,26 @@ class _Maker:
                 yield from self._transposed(large)
             if place == SQUARE and not self.made:
                 yield from self._products(triples)
-            yield {
-                (base, dim): self._from_the_end(dim, rank, lead, middle, last)
-                for base, rank in self.ranks.items()
-                for dim in range(rank)
-            } | {FREE: number}
+            yield self._alike(lead, middle, last) | {FREE: number}
         if self.made:
             yield from self._products(triples)
         for size in (*self._constants(), large, small):
             yield {(base, dim): size for base, rank in self.ranks.items() for dim in range(rank)}
+
+    def _alike(self, lead: int, middle: int, last: int) -> dict[tuple[int, int], int]:
+        """The same sizes for all arrays, from their last dimensions on."""
+        return {
+            (base, dim): self._from_the_end(dim, rank, lead, middle, last)
+            for base, rank in self.ranks.items()
+            for dim in range(rank)
+        }
 
     def _transposed(self, tile: int) -> Iterator[dict[tuple[int, int], int]]:
         """Sizes of a matrix and its transpose, where with equal ones but one block keeps to its arrays."""
         flat = [base for base, rank in self.ranks.items() if rank == 2]
         if len(flat) == 2:
             m, n = 2 * tile + 1, tile + tile // 3
-            yield {(flat[0], 0): m, (flat[0], 1): n, (flat[1], 0): n, (flat[1], 1): m}
+            yield self._alike(m, m, n) | {(flat[0], 0): m, (flat[0], 1): n, (flat[1], 0): n, (flat[1], 1): m}
 
     def _products(self, triples: Sequence[tuple[int, int, int]]) -> Iterator[dict[tuple[int, int], int]]:
         """Sizes of matrices that multiply, in groups of several tiles first."""
@@ -244,7 +248,7 @@ class _Maker:
         tile = max(self.tiles, default=1)
         for m, n, k in ((7 * tile - 3, tile + 1, tile + 3), *triples):
             pairs = (m, k), (k, n), (m, n)
-            yield {
+            yield self._alike(m, m, n) | {
                 (base, dim): size
                 for base, shape in zip(flat, pairs, strict=True)
                 for dim, size in enumerate(shape)

@@ -133,7 +133,8 @@ def _found(maker: _Maker, enough: int) -> list[Plan]:
         if len(plans) == enough:
             break
         try:
-            plan = maker.plan(sizes, len(plans))
+            # a promise about a row breaks where rows are some way apart
+            plan = maker.plan(sizes, APART if maker.doubts.promises else len(plans))
         except CannotMakeError as error:
             why = str(error)
             continue
@@ -386,8 +387,10 @@ class _Maker:
         )
         if dim + 1 == self.ranks[base]:
             return self.needs[at].fit(1)
-        gap = step * (1 + list(self.ranks).index(base)) if apart and dim + 2 == self.ranks[base] else 0
-        return self.needs[at].fit(max(1, step * size + gap))
+        wanted = step * size
+        if apart and dim + 2 == self.ranks[base]:  # odd, as far as the promises allow
+            wanted = (wanted + step * (1 + 2 * list(self.ranks).index(base))) | 1
+        return self.needs[at].fit(max(1, wanted))
 
     def _scalar(self, at: int, values: list[int | float], usual: int) -> int | float:
         kind: Any = self.parameters[at].type

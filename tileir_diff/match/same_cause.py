@@ -89,7 +89,10 @@ def _parts(blame: Blame, difference: Difference) -> frozenset[Mono]:
 
 
 def without_identities(found: list[Difference]) -> list[Difference]:
-    """The findings, without what a reduction or scan starts from where it is told to combine otherwise."""
+    """The findings, without what a reduction or scan starts from, where it is told to combine otherwise.
+
+    Nor in which type: that of a maximum may be a narrower one than the dump's.
+    """
     other = {
         id(op)
         for each in found
@@ -99,7 +102,9 @@ def without_identities(found: list[Difference]) -> list[Difference]:
     return [
         each
         for each in found
-        if not each.rule.endswith("/identity") or each.generated is None or id(each.generated.op) not in other
+        if not each.rule.endswith(("/identity", "element-type/changed"))
+        or each.generated is None
+        or id(each.generated.op) not in other
     ]
 
 

@@ -66,7 +66,19 @@ def app() -> None:
 
 
 def _register() -> None:
-    from tileir_diff.cli import assemble, classify, diff, doctor, dump, inspect, port, reduce, rules, run
+    from tileir_diff.cli import (
+        assemble,
+        classify,
+        diff,
+        doctor,
+        dump,
+        inspect,
+        port,
+        reduce,
+        rules,
+        run,
+        transpile,
+    )
 
     for command in (
         diff.diff,
@@ -83,6 +95,7 @@ def _register() -> None:
         doctor.doctor,
         dump.dump,
         port.port_check,
+        transpile.transpile,
     ):
         app.add_command(command)
 

@@ -461,8 +461,15 @@ def _counted(kernel: Kernel, value: SSAValue) -> tuple[int | None, int | None]:
     lower, upper = (kernel.values.get(loop.one(name)) for name in ("lower", "upper"))
     if not isinstance(lower, int) or not isinstance(upper, int):
         return None, None
-    least, most = kernel.terms.range(lower)[0], kernel.terms.range(upper)[1]
-    return least, None if most is None else most - 1
+    terms = kernel.terms
+    least, most = terms.range(lower)[0], terms.range(upper)[1]
+    if most is None:
+        return least, None
+    start, step = terms.value(lower), kernel.values.get(loop.one("step"))
+    by = terms.value(step) if isinstance(step, int) else None
+    # the last one that the counter reaches from where it starts
+    behind = (most - 1 - start) % by if start is not None and by is not None and by > 0 else 0
+    return least, most - 1 - behind
 
 
 def _weaker_of_argument(

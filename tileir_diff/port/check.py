@@ -7,9 +7,10 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tileir_diff.dump.like import Argument, parse_likes
+from tileir_diff.dump.model import Dumped
 from tileir_diff.dump.python import Wanted as WantedPython
 from tileir_diff.dump.python import dump_call, dump_kernels
 from tileir_diff.dump.rust import Exporter
@@ -21,10 +22,11 @@ from tileir_diff.toolchain.cache import cache_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tileir_diff.dump.model import Dumped
     from tileir_diff.port.table import Configuration
 
-Made = tuple["Dumped", list[Argument]]
+Made = tuple[Dumped, list[Argument]]
+NO_DUMP: Final[Made] = (Dumped(b"", "", {"arguments": []}), [])
+"""Of a reference that is there."""
 
 
 class Pair(NamedTuple):
@@ -43,7 +45,8 @@ def dump_pairs(configurations: Sequence[Configuration], folder: str) -> Iterator
     generated = _rust(configurations, references)
     for each, left, right in zip(configurations, references, generated, strict=True):
         place = Path(folder, _file_name(each.name))
-        pair = Pair(each, str(place / "python.mlir"), str(place / "rust.mlir"), each.launch, None)
+        reference = each.reference or str(place / "python.mlir")
+        pair = Pair(each, reference, str(place / "rust.mlir"), each.launch, None)
         try:
             if isinstance(left, InputError):
                 raise left
@@ -61,11 +64,12 @@ def user_folder(path: str) -> str:
 
 
 def _written(pair: Pair, left: Made, right: Made, place: Path) -> Pair:
+    sides = [("python", left[0]), ("rust", right[0])][bool(pair.configuration.reference) :]
     grid = pair.configuration.grid or _recorded_grid(left[0])
     launch = launch_of(left, right, grid) if grid is not None and pair.launch is None else None
     try:
         place.mkdir(parents=True, exist_ok=True)
-        for name, made in (("python", left[0]), ("rust", right[0])):
+        for name, made in sides:
             (place / f"{name}.mlir").write_text(made.text, "utf-8")
             (place / f"{name}.tirbc").write_bytes(made.bytecode)
             (place / f"{name}.json").write_text(json.dumps(made.specialised, indent=1) + "\n", "utf-8")
@@ -83,7 +87,9 @@ def _python(configurations: Sequence[Configuration]) -> list[Made | InputError]:
     wanted: list[tuple[int, WantedPython]] = []
     for index, each in enumerate(configurations):
         try:
-            if each.call:
+            if each.reference:
+                made[index] = NO_DUMP
+            elif each.call:
                 made[index] = _called(each)
             else:
                 arguments = parse_likes([*each.like, *each.python_like])

@@ -21,6 +21,7 @@ rust.options = { occupancy = 2 }
 rust.const_grid = [2048, 1, 1]
 grid = [2048, 1, 1]                           # or launch = "launch.json"
 python.call = "package.module:function(f16[2048,4096], 5)"    # in place of grid and likes of Python
+reference = "reference.mlir"                  # in place of a kernel of Python: a dump
 """
 
 from __future__ import annotations
@@ -40,13 +41,16 @@ if TYPE_CHECKING:
 
 Grid = tuple[int, int, int]
 TOP: Final = ("arch", "configuration", "python", "rust", "waivers")
-KEYS: Final = ("arch", "grid", "launch", "like", "name", "python", "rust", "waivers")
+KEYS: Final = ("arch", "grid", "launch", "like", "name", "python", "reference", "rust", "waivers")
 PYTHON: Final = ("call", "kernel", "like", "processors")
 RUST: Final = ("const_grid", "crate", "entry", "like", "options")
 
 
 class Configuration(NamedTuple):
-    """One row: both kernels, and the arguments with which they are dumped. Paths are as seen from here."""
+    """One row: both kernels, and the arguments with which they are dumped. Paths are as seen from here.
+
+    `reference` is a dump in place of a kernel of Python.
+    """
 
     name: str
     arch: str = "sm_100"
@@ -63,6 +67,7 @@ class Configuration(NamedTuple):
     grid: Grid | None = None
     launch: str | None = None
     waivers: tuple[Waiver, ...] = ()
+    reference: str = ""
 
 
 def read_table(path: str) -> list[Configuration]:
@@ -100,6 +105,7 @@ def _row(top: dict[str, object], row: object, path: str) -> Configuration:
     python, rust = sides["python"], sides["rust"]
     folder = os.path.dirname(path)
     crate, launch = _text(rust, "crate", path), _text(own, "launch", path)
+    reference = _text(own, "reference", path)
     made = Configuration(
         name,
         _text(own, "arch", path) or _text(top, "arch", path) or "sm_100",
@@ -116,9 +122,15 @@ def _row(top: dict[str, object], row: object, path: str) -> Configuration:
         _grid(own, "grid", path),
         _joined(folder, launch) if launch else None,
         tuple(_waivers(top, path) + _waivers(own, path)),
+        _joined(folder, reference) if reference else "",
     )
-    if not made.crate or not (made.kernel or made.call):
-        raise InputError(f"'{name}' needs a python.kernel (or python.call) and a rust.crate", path)
+    if not made.crate or not (made.kernel or made.call or made.reference):
+        needed = "a python.kernel (or python.call, or a reference) and a rust.crate"
+        raise InputError(f"'{name}' needs {needed}", path)
+    if made.reference and (made.call or made.python_like):
+        raise InputError(f"'{name}' has a reference: nothing of Python is dumped", path)
+    if made.reference and made.grid:
+        raise InputError(f"'{name}' has a reference: give a launch in place of the grid", path)
     if made.launch and made.grid:
         raise InputError(f"'{name}' has a grid and a launch: one is enough", path)
     return made

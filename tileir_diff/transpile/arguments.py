@@ -10,7 +10,7 @@ import string
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.dialect.attributes import Bounded, DivBy
-from tileir_diff.dialect.types import Ptr, Tile
+from tileir_diff.dialect.types import Ptr, TensorView, Tile
 from tileir_diff.dump.like import BYTES
 from tileir_diff.dump.rust_signature import MOST
 from tileir_diff.match.roles import array_groups
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from tileir_diff.dialect.attributes import Assumption
     from tileir_diff.dialect.ir import TileOp
-    from tileir_diff.dialect.types import TensorView
     from tileir_diff.transpile.plan import Plan
 
 NOT_NEGATIVE: Final = Bounded(0, None)
@@ -104,7 +103,8 @@ class _Names:
             return given
         type_ = parameter.type
         assert isinstance(type_, Tile)
-        word = "flag" if str(type_.element) == "i1" else "number" if str(type_.element)[0] == "i" else "factor"
+        element = str(type_.element)
+        word = "flag" if element == "i1" else "number" if element[0] == "i" else "factor"
         name, count = word, 1
         while name in self._taken:
             count += 1
@@ -127,13 +127,19 @@ def _groups(plan: Plan) -> list[_Group]:
     found: list[_Group] = []
     for index, parameter in enumerate(plan.parameters):
         views = [op for op in plan.users.get(parameter, []) if op.short == "make_tensor_view"]
-        ranks = {len(view.results[0].type.shape) for view in views}  # pyright: ignore[reportAttributeAccessIssue]
+        ranks = {_kind(view).rank for view in views}
         rank = ranks.pop() if len(ranks) == 1 else by_convention.get(index, 0)
         following = plan.parameters[index + 1 : index + 1 + 2 * rank]
         whole = len(following) == 2 * rank and all(str(each.type) == "tile<i32>" for each in following)
         if rank and whole and isinstance(parameter.type, Tile) and isinstance(parameter.type.element, Ptr):
             found.append(_Group(parameter, tuple(following[:rank]), tuple(following[rank:])))
     return found
+
+
+def _kind(view: TileOp) -> TensorView:
+    kind = view.results[0].type
+    assert isinstance(kind, TensorView)
+    return kind
 
 
 def _only_view(plan: Plan, group: _Group) -> TileOp | None:
@@ -143,7 +149,7 @@ def _only_view(plan: Plan, group: _Group) -> TileOp | None:
     if len(views) != 1 or len(users) != 1 or views[0].parent is not plan.body:
         return None
     [view] = views
-    kind: TensorView = view.results[0].type  # pyright: ignore[reportAssignmentType]
+    kind = _kind(view)
     if kind.attr is not None or any(extent is not None for extent in kind.shape):
         return None
     if any(stride not in (None, 1) for stride in kind.strides):
@@ -173,7 +179,7 @@ def _as_tensor(plan: Plan, group: _Group, name: str, view: TileOp, found: Arrays
     for dimension, extent in enumerate(group.shape):
         found.extents[extent] = (name, dimension)
     element = _element(group.base, plan.entry)
-    kind: TensorView = view.results[0].type  # pyright: ignore[reportAssignmentType]
+    kind = _kind(view)
     extents = [_multiple(_divisor(plan, each), ODD) for each in group.shape]
     strides: list[int] = []
     least = 1
@@ -219,7 +225,8 @@ def _beyond_launch(
     plan: Plan, parameter: SSAValue, given: tuple[Assumption, ...] = ()
 ) -> tuple[Assumption, ...]:
     """What is assumed of a parameter and no launch says."""
-    return tuple(each for each in plan.facts[parameter] if each not in given and not _by_launch(parameter, each))
+    facts = [each for each in plan.facts[parameter] if each not in given]
+    return tuple(each for each in facts if not _by_launch(parameter, each))
 
 
 def _by_launch(parameter: SSAValue, fact: Assumption) -> bool:

@@ -37,7 +37,8 @@ OPERATORS: Final = {
     "divf": Operator("/", 6, "quotient"), "divi": Operator("/", 6, "quotient"),
     "remi": Operator("%", 6, "remainder"),
     "shli": Operator("<<", 4, "shifted"), "shri": Operator(">>", 4, "shifted"),
-    "andi": Operator("&", 3, "both"), "xori": Operator("^", 2, "differing"), "ori": Operator("|", 1, "either"),
+    "andi": Operator("&", 3, "both"), "xori": Operator("^", 2, "differing"),
+    "ori": Operator("|", 1, "either"),
 }  # fmt: skip
 """Where the op has no mode but the usual one."""
 BITWISE: Final = ("andi", "ori", "xori", "shli", "shri")
@@ -49,6 +50,8 @@ COMPARISONS: Final = {
 }  # fmt: skip
 """By predicate: the operator of scalars, the function of tiles, what the result is called."""
 COMPARE: Final = 0
+WITHOUT_OPERATORS: Final = ("i16", "tf32", "f8E4M3FN", "f8E5M2", "f8E8M0FNU")
+"""Element types for which the front end has neither operators nor comparisons."""
 WHOLE: Final = ("i1", "i32", "i64")
 """Types of scalars that are counted and compared with: they are scalars wherever they can be."""
 FUNCTIONS: Final = {
@@ -76,7 +79,7 @@ def operator(w: Writer, op: TileOp) -> None:
         return rounded(w, op)
     if op.short == "divi" and (op.get("rounding") != "zero" or not op.get("signed")):
         return divided(w, op)
-    if op.get("signed") is False or op.get("signed") == "unsigned":
+    if _unsigned(op):
         return unsigned_function(w, op)
     if op.get("overflow") not in (None, "none"):
         mode = f"overflow::{OVERFLOW[op.get('overflow')]}"
@@ -86,6 +89,8 @@ def operator(w: Writer, op: TileOp) -> None:
 
 
 def infix(w: Writer, op: TileOp, how: Operator) -> None:
+    if element_name(op.inputs[0]) in WITHOUT_OPERATORS:
+        raise refuse(op, f"cuTile Rust has no operators of {element_name(op.inputs[0])}")
     form = _form(w, *op.inputs)
     left, right = (how.strength, how.strength + 1) if op.short not in BITWISE else (ATOM, ATOM)
     text = f"{w.operand(op.inputs[0], form, left)} {how.text} {w.operand(op.inputs[1], form, right)}"
@@ -140,7 +145,8 @@ def rounded(w: Writer, op: TileOp) -> None:
     if rounding not in ROUNDING:
         raise refuse(op, f"cuTile Rust has no rounding<{rounding}>")
     modes = (f"rounding::{ROUNDING[rounding]}", _flush(op))
-    w.define(op.results[0], TILE, Call(op.short, *(w.tile(each) for each in op.inputs), *modes), ROUNDED[op.short])
+    made = Call(op.short, *(w.tile(each) for each in op.inputs), *modes)
+    w.define(op.results[0], TILE, made, ROUNDED[op.short])
 
 
 def _flush(op: TileOp) -> str:
@@ -205,14 +211,13 @@ def negi(w: Writer, op: TileOp) -> None:
 
 def cmpf(w: Writer, op: TileOp) -> None:
     predicate = op.get("predicate")
-    _, tile, noun = COMPARISONS[predicate]
+    noun = COMPARISONS[predicate][-1]
     if op.get("ordering") == "ordered":
         return _compare(w, op, TILE)
     made = Call(
         "cmpf", *(w.tile(each) for each in op.inputs), f"predicate::{PREDICATES[predicate]}",
         "cmp_ordering::Unordered",
     )  # fmt: skip
-    assert tile
     return w.define(op.results[0], TILE, made, noun)
 
 
@@ -224,6 +229,8 @@ def cmpi(w: Writer, op: TileOp) -> None:
 
 
 def _compare(w: Writer, op: TileOp, form: str) -> None:
+    if element_name(op.inputs[0]) in WITHOUT_OPERATORS:
+        raise refuse(op, f"cuTile Rust compares no {element_name(op.inputs[0])}")
     infix_, tile, noun = COMPARISONS[op.get("predicate")]
     if form == TILE and _form(w, *op.inputs) == SCALAR:
         left, right = (w.operand(each, SCALAR, COMPARE + 1) for each in op.inputs)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from tileir_diff.dialect.ir import TileOp, ops_of
 from tileir_diff.dialect.types import Ptr, Tile, Token
 from tileir_diff.graph.values import element_name, operand
-from tileir_diff.transpile.layout import Text
+from tileir_diff.transpile.layout import WIDTH
 from tileir_diff.transpile.refusal import refuse
 from tileir_diff.transpile.writer import OTHER, SCALAR, TILE
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from xdsl.ir import Block, SSAValue
 
+    from tileir_diff.transpile.layout import Text
     from tileir_diff.transpile.writer import Writer
 
     Body = Callable[[Writer, Sequence[TileOp]], None]
@@ -45,7 +46,7 @@ class Control:
         self.targets: list[list[tuple[str, str]]] = []
 
     def block(self, block: Block) -> None:
-        self._ops(ops_of(block))  # pyright: ignore[reportArgumentType]
+        self._ops(_ops_of(block))
 
     def _ops(self, ops: Sequence[TileOp]) -> None:
         for index, op in enumerate(ops):
@@ -114,7 +115,8 @@ class Control:
         for init, result in zip(op.group("inits"), op.results, strict=True):
             form = form_of(result)
             start = w.start(init, form)
-            stem = start.rstrip("_0123456789") if isinstance(start, str) and start.isidentifier() else "carried"
+            called = isinstance(start, str) and start.isidentifier()
+            stem = start.rstrip("_0123456789") if called and isinstance(start, str) else "carried"
             name = w.fresh("ordered" if stem == "token" else stem)
             w.let(name, w.form_type(result, form), start, mutable=True)
             carried.append((name, form))
@@ -197,51 +199,79 @@ class Control:
         return f"{w.operand(condition, SCALAR, 1)} == false"
 
     def _value(self, op: TileOp, then: Block, other: Block | None) -> None:
-        """`let NAME: TYPE = if CONDITION { .. } else { .. };`, a tuple where there are several."""
+        """`let NAME: TYPE = if CONDITION { .. } else { .. };`, or variables where there are several."""
         w = self.w
-        if other is None or any(_last(block).short != "yield" for block in (then, other)):
-            raise refuse(op, "a branch with values that leaves the loop is not covered")
+        assert other is not None  # a branch with values has both arms
         used = [index for index, each in enumerate(op.results) if w.plan.uses[each]]
-        if not used:
-            used = [0]
-        forms = [form_of(op.results[index]) for index in used]
-        names = [w.fresh("chosen") for _ in used]
-        types = [w.form_type(op.results[index], form) for index, form in zip(used, forms, strict=True)]
+        if len(used) != 1 or any(_last(block).short != "yield" for block in (then, other)):
+            return self._assigned(op, (then, other), used)
+        [index] = used
+        form = form_of(op.results[index])
+        name = w.fresh("chosen")
         condition = w.scalar(operand(op, "condition"))
-        for index, name, type_, form in zip(used, names, types, forms, strict=True):
-            _ = index, form
-            if len(used) > 1:
-                raise refuse(op, "a branch with several values is not covered")
-            self._choice(f"let {name}: {type_} =", condition, (then, other), used, forms)
-        for index, name, form in zip(used, names, forms, strict=True):
+        type_ = w.form_type(op.results[index], form)
+        self._choice(f"let {name}: {type_} =", condition, (then, other), index, form)
+        return w.bind(op.results[index], form, name)
+
+    def _assigned(self, op: TileOp, arms: tuple[Block, Block], used: list[int]) -> None:
+        """A variable for each value: it begins as what one arm yields, where that is there before."""
+        w = self.w
+        condition = w.scalar(operand(op, "condition"))
+        names: dict[int, tuple[str, str, str]] = {}
+        for index in used:
+            result = op.results[index]
+            form = form_of(result)
+            start = self._before(op, arms, index, form)
+            name = w.fresh("chosen")
+            w.let(name, w.form_type(result, form), start, mutable=True)
+            names[index] = (name, form, start if isinstance(start, str) else "")
+        w.line(f"if {condition} {{")
+        for block, end in zip(arms, ("} else {", "}"), strict=True):
+            w.enter()
+            self.block(block)
+            last = _last(block)
+            if last.short == "yield":
+                found = [(name, w.take(last.inputs[index], form).text, start)
+                         for index, (name, form, start) in names.items()]  # fmt: skip
+                for name, text, start in found:
+                    if text != start:
+                        w.assign(name, text)
+            w.leave()
+            w.line(end)
+        for index, (name, form, _) in names.items():
             w.bind(op.results[index], form, name)
 
-    def _choice(
-        self, head: str, condition: str, arms: tuple[Block, Block], used: list[int], forms: list[str]
-    ) -> None:
+    def _before(self, op: TileOp, arms: tuple[Block, Block], index: int, form: str) -> Text:
+        """What a variable is before the branch: a value of an arm that is there already, else any."""
+        w = self.w
+        for block in arms:
+            last = _last(block)
+            if last.short == "yield" and (there := w.there(last.inputs[index], form)) is not None:
+                return there
+        start = w.any_value(op.results[index], form)
+        if start is None:
+            raise refuse(op, f"a branch with a value of type {op.results[index].type} is not covered")
+        return start
+
+    def _choice(self, head: str, condition: str, arms: tuple[Block, Block], index: int, form: str) -> None:
         w = self.w
         texts: list[str] = []
         start = len(w.lines)
         w.line(f"{head} if {condition} {{")
-        opened = len(w.lines)
         simple = True
         for block, end in zip(arms, ("} else {", "};"), strict=True):
             before = len(w.lines)
             w.enter()
             self.block(block)
-            last = _last(block)
-            found = [w.name(last.inputs[index], form) if form != OTHER else w.other(last.inputs[index])
-                     for index, form in zip(used, forms, strict=True)]  # fmt: skip
+            texts.append(w.name(_last(block).inputs[index], form))
             simple = simple and len(w.lines) == before
-            texts.append(found[0] if len(found) == 1 else f"({', '.join(found)})")
             w.line(texts[-1])
             w.leave()
             w.line(end)
         whole = f"if {condition} {{ {texts[0]} }} else {{ {texts[1]} }}"
         line = f"{w.indent}{head} {whole};"
-        if simple and len(whole) <= SINGLE_LINE and len(line) <= 100:
+        if simple and len(whole) <= SINGLE_LINE and len(line) <= WIDTH:
             w.lines[start:] = [line]
-        _ = opened
 
     def _guard(self, op: TileOp, rest: Sequence[TileOp]) -> None:
         """`if c { return }` and more: cuTile Rust cannot leave early, so the rest stands in the other arm."""
@@ -250,7 +280,7 @@ class Control:
         other = op.regions[1].block if len(op.regions) > 1 else None
         if op.parent is not w.plan.body or op.results or (other is not None and _written(w, other)):
             raise refuse(op, "a return from inside is only covered as `if c { return }` of the entry")
-        if any(each.short != "return" for each in ops_of(then)):  # pyright: ignore[reportAttributeAccessIssue]
+        if any(each.short != "return" for each in _ops_of(then)):
             raise refuse(op, "what happens before a return from inside is not covered")
         w.line(f"if {self._inverted(op)} {{")
         w.enter()
@@ -280,6 +310,8 @@ def _ends(op: TileOp, short: str) -> bool:
 
 def _written(w: Writer, block: Block) -> bool:
     """Whether anything of a block has to be written."""
-    return any(
-        w.plan.live(op) and op.short != "yield" for op in ops_of(block)  # pyright: ignore[reportArgumentType, reportAttributeAccessIssue]
-    )
+    return any(w.plan.live(op) and op.short != "yield" for op in _ops_of(block))
+
+
+def _ops_of(block: Block) -> list[TileOp]:
+    return ops_of(block)  # pyright: ignore[reportReturnType]

@@ -32,7 +32,7 @@ class Access(NamedTuple):
     latency: int | None = None
     tma: bool = True
     inbounds: tuple[bool, ...] = ()
-    index: str = "i32"
+    counted: str = "i32"
 
     @property
     def suffix(self) -> str:
@@ -41,7 +41,7 @@ class Access(NamedTuple):
         words += [] if self.latency is None else [f"latency_{self.latency}"]
         words += [] if self.tma else ["no_tma"]
         words += [f"inside_{INDEX[dim]}" for dim, inside in enumerate(self.inbounds) if inside]
-        words += [] if self.index == "i32" else [self.index]
+        words += [] if self.counted == "i32" else [self.counted]
         words += [] if self.token else ["untied"]
         return "".join(f"_{word}" for word in words if word)
 
@@ -50,8 +50,16 @@ class Access(NamedTuple):
         return f"ordering::{ORDERING[self.ordering]}", f"scope::{SCOPES[self.scope or 'tl_blk']}"
 
     @property
+    def hints(self) -> tuple[str, str, str]:
+        """TMA, latency, and along which dimensions every access lies inside."""
+        latency = "None" if self.latency is None else f"Some({self.latency}i32)"
+        flags = self.inbounds or (False,) * self.rank
+        inside = f"[{', '.join('true' if flag else 'false' for flag in flags)}]"
+        return f"tma::{'Enabled' if self.tma else 'Disabled'}", latency, inside
+
+    @property
     def indices(self) -> list[str]:
-        return [f"{name}: {self.index}" for name in INDEX[: self.rank]]
+        return [f"{name}: {self.counted}" for name in INDEX[: self.rank]]
 
 
 class Helpers:
@@ -145,7 +153,7 @@ class Helpers:
         name = f"load_{how.rank}d{how.suffix}" + ("_then" if with_token else "")
         call = Call(
             "load_view_raw", "view", f"[{', '.join(INDEX[: how.rank])}]", _token(how), *how.modes,
-            _tma(how), _latency(how), _inbounds(how), "shape", unsafe=True,
+            *how.hints, "shape", unsafe=True,
         )  # fmt: skip
         body = ["let shape: Shape<S> = Shape::<S> { dims: &[] };"]
         body += layout.let("(tile, done)", "(Tile<E, S>, Token)", call, INDENT * 2)
@@ -158,7 +166,7 @@ class Helpers:
         name = f"store_{how.rank}d{how.suffix}"
         call = Call(
             "store_view_raw", "view", "tile", f"[{', '.join(INDEX[: how.rank])}]", _token(how), *how.modes,
-            _tma(how), _latency(how), _inbounds(how), unsafe=True,
+            *how.hints, unsafe=True,
         )  # fmt: skip
         body = [*layout.let("done", "Token", call, INDENT * 2), "done"]
         parameters = ["view: &Partition<E, S>", "tile: Tile<E, S>", *how.indices, *_tied(how)]
@@ -170,16 +178,33 @@ class Helpers:
         word = "gather" if mask and padding else "gather_unpadded" if mask else "gather_all"
         name = f"{word}_{how.rank}d{how.suffix}" + ("_then" if with_token else "")
         call = Call(
-            "load_ptr_tko", "pointers", how.modes[0], _scope(how), _some("mask", mask), _some("padding", padding),
-            _token(how), f"Latency::<{how.latency or 0}>", unsafe=True,
+            "load_ptr_tko", "pointers", how.modes[0], _scope(how), _some("mask", mask),
+            _some("padding", padding), _token(how), f"Latency::<{how.latency or 0}>", unsafe=True,
         )  # fmt: skip
         shape = _shape(how.rank)
-        body = layout.let("(tile, done)", f"(Tile<E, {shape}>, Token)", call, INDENT * 2)
         parameters = [f"pointers: PointerTile<*mut E, {shape}>"]
         parameters += [f"mask: Tile<bool, {shape}>"] * mask + ["padding: E"] * padding + _tied(how)
         which = "where the mask holds" if mask else "at these addresses"
         doc = f"Loads {which}{_said(how)}."
+        if padding and how.rank > 1:
+            return self._flat(name, how, [*parameters, "flat: Shape<F>"], call, doc, with_token)
+        body = layout.let("(tile, done)", f"(Tile<E, {shape}>, Token)", call, INDENT * 2)
         return self._loaded(name, how, parameters, body, doc, with_token)
+
+    def _flat(
+        self, name: str, how: Access, parameters: Sequence[str], call: Call, doc: str, with_token: bool
+    ) -> str:
+        """A padded load of several dimensions, as one of one: the front end pads no other."""
+        body = ["let pointers: PointerTile<*mut E, F> = pointers.reshape(flat);"]
+        if "Some(mask)" in call.operands:
+            body.append("let mask: Tile<bool, F> = mask.reshape(flat);")
+        body += layout.let("(tile, done)", "(Tile<E, F>, Token)", call, INDENT * 2)
+        body.append("let shape: Shape<S> = Shape::<S> { dims: &[] };")
+        body.append("let tile: Tile<E, S> = tile.reshape(shape);")
+        body.append("(tile, done)" if with_token else "tile")
+        result = "(Tile<E, S>, Token)" if with_token else "Tile<E, S>"
+        generics = f"E: ElementType, const S: [i32; {how.rank}], const F: [i32; 1]"
+        return self._add(name, 0, parameters, result, body, doc, generic=generics)
 
     def scatter(self, how: Access, mask: bool) -> str:
         """A tile to addresses: to those in the mask."""
@@ -200,7 +225,8 @@ class Helpers:
     ) -> str:
         shape = _shape(how.rank)
         result = f"(Tile<E, {shape}>, Token)" if with_token else f"Tile<E, {shape}>"
-        return self._add(name, how.rank, parameters, result, [*body, "(tile, done)" if with_token else "tile"], doc)
+        last = "(tile, done)" if with_token else "tile"
+        return self._add(name, how.rank, parameters, result, [*body, last], doc)
 
     def _add(
         self, name: str, rank: int, parameters: Sequence[str], result: str, body: Sequence[str], doc: str,
@@ -211,7 +237,8 @@ class Helpers:
             listed = f"<{', '.join(generics)}>" if generics else ""
             head = f"{'unsafe ' if unsafe else ''}fn {name}{listed}"
             lines = [line if line.startswith(INDENT) else INDENT * 2 + line for line in body]
-            self._texts[name] = [f"{INDENT}/// {doc}", *signature(head, parameters, result), *lines, f"{INDENT}}}"]
+            head_lines = [f"{INDENT}/// {doc}", *signature(head, parameters, result)]
+            self._texts[name] = [*head_lines, *lines, f"{INDENT}}}"]
         return name
 
 
@@ -246,19 +273,6 @@ def _scope(how: Access) -> str:
 
 def _some(name: str, there: bool) -> str:
     return f"Some({name})" if there else "None"
-
-
-def _tma(how: Access) -> str:
-    return f"tma::{'Enabled' if how.tma else 'Disabled'}"
-
-
-def _latency(how: Access) -> str:
-    return "None" if how.latency is None else f"Some({how.latency}i32)"
-
-
-def _inbounds(how: Access) -> str:
-    flags = how.inbounds or (False,) * how.rank
-    return f"[{', '.join('true' if flag else 'false' for flag in flags)}]"
 
 
 def _said(how: Access) -> str:

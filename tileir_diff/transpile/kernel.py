@@ -90,11 +90,9 @@ def _begin(w: Writer, plan: Plan, arrays: Arrays) -> None:
             operands = rest.removesuffix(")").replace("{}", name).split(", ")
             w.let(name, _rust_type(parameter), Call(call, *operands, unsafe=True))
         w.bind(parameter, form, name)
-    views = {each for each in arrays.tensors}
     for parameter, (tensor, dimension) in arrays.extents.items():
-        if any(user.results[0] not in views for user in plan.users.get(parameter, []) if user.results) or any(
-            not user.results for user in plan.users.get(parameter, [])
-        ):
+        others = [user for user in plan.users.get(parameter, []) if user.short != "make_tensor_view"]
+        if others or plan.uses[parameter] > 1:
             name = w.fresh(f"{tensor}_extent_{dimension}")
             w.let(name, "i32", f"{tensor}.shape()[{dimension}]")
             w.bind(parameter, SCALAR, name)
@@ -114,9 +112,8 @@ def _rust_type(parameter: SSAValue) -> str:
 
 
 def _write(w: Writer, op: TileOp) -> None:
-    if w.plan.of(op.results[0]) is not op.results[0] if op.results else False:
-        return
-    if op.results and w.plan.constant(op.results[0]) is not None:
+    first = op.results[0] if op.results else None
+    if first is not None and (w.plan.of(first) is not first or w.plan.constant(first) is not None):
         return
     handler = HANDLERS.get(op.short)
     if handler is None:

@@ -10,7 +10,7 @@ from tileir_diff.transpile.arguments import stated_texts
 from tileir_diff.transpile.helpers import Access
 from tileir_diff.transpile.layout import Call
 from tileir_diff.transpile.refusal import refuse
-from tileir_diff.transpile.spelling import ELEMENTS, PADDING, SCOPES, dims, tile_type
+from tileir_diff.transpile.spelling import ELEMENTS, PADDING, dims, tile_type
 from tileir_diff.transpile.writer import OTHER, SCALAR, TILE
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def tile_view(w: Writer, op: TileOp) -> None:
     kind = result.type
     source = w.other(op.inputs[0])
     noun = f"{source.removeprefix('&').removesuffix('_view')}_tiles"
-    tile = w.shape(kind.tile)  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(kind, (PartitionView, StridedView, GatherScatterView))
+    tile = w.shape(kind.tile)
     match kind:
         case PartitionView():
             if kind.tensor_view.element.name not in ELEMENTS:
@@ -89,11 +90,10 @@ def tile_view(w: Writer, op: TileOp) -> None:
             steps = dims(kind.traversal_strides)
             type_ = f"StridedView<{element}, {dims(kind.tile)}, {steps}, {dims(kind.dim_map)}>"
         case GatherScatterView():
-            made = Call("make_gather_scatter_view", source, tile, f"padding::{PADDING[kind.padding]}", unsafe=True)
+            padding = f"padding::{PADDING[kind.padding]}"
+            made = Call("make_gather_scatter_view", source, tile, padding, unsafe=True)
             element = ELEMENTS[kind.tensor_view.element.name]
             type_ = f"GatherScatterView<{element}, {dims(kind.tile)}, {kind.sparse_dim}>"
-        case _:
-            raise refuse(op, f"a view {kind} is not covered")
     name = w.fresh(noun)
     w.let(name, type_, made)
     w.bind(result, OTHER, name)
@@ -102,10 +102,13 @@ def tile_view(w: Writer, op: TileOp) -> None:
 def index_space(w: Writer, op: TileOp) -> None:
     if any(element_name(each) != "i32" for each in op.results):
         raise refuse(op, "the number of tiles has 32 bits in cuTile Rust")
+    if not isinstance(op.inputs[0].type, PartitionView):
+        raise refuse(op, "cuTile Rust counts the tiles of partitions only")
     view = w.other(op.inputs[0])
     for dimension, result in enumerate(op.results):
         if w.plan.uses[result]:
-            w.define(result, SCALAR, Call("num_tiles", f"&{view}", str(dimension)), f"{view}_along_{dimension}")
+            made = Call("num_tiles", f"&{view}", str(dimension))
+            w.define(result, SCALAR, made, f"{view}_along_{dimension}")
 
 
 def tensor_shape(w: Writer, op: TileOp) -> None:
@@ -156,7 +159,7 @@ def _access(op: TileOp, rank: int, index: str = "i32") -> Access:
     hints: dict[str, dict[str, Any]] = op.get("hints") or {}
     if len(hints) > 1:
         raise refuse(op, "hints for several architectures are not covered")
-    given = next(iter(hints.values()), {})
+    given = next(iter(hints.values())) if hints else {}
     for name in given:
         if name not in HINTS:
             raise refuse(op, f"the hint {name} is not covered")
@@ -200,13 +203,12 @@ def _rank(value: SSAValue) -> int:
 
 
 def load_view(w: Writer, op: TileOp) -> None:
-    tile, done = op.results
     view = operand(op, "view")
     kind = view.type
     assert isinstance(kind, (PartitionView, StridedView, GatherScatterView))
     source, index, indices = _view_index(w, op)
     how = _access(op, len(kind.tile), _index_type(op))
-    with_token = bool(w.plan.uses[done])
+    with_token = bool(w.plan.uses[op.results[1]])
     stem = source.removesuffix("_tiles").rstrip("_0123456789").removesuffix("_tiles")
     if indices is not None:
         name = w.helpers.load(how, with_token)
@@ -215,8 +217,7 @@ def load_view(w: Writer, op: TileOp) -> None:
     tied = _tied(w, op)
     token = f"Some({tied[0]})" if tied else "None"
     made = Call(
-        "load_view_raw", f"&{source}", index, token, *how.modes, f"tma::{'Enabled' if how.tma else 'Disabled'}",
-        "None" if how.latency is None else f"Some({how.latency}i32)", _flags(how), w.shape(kind.tile), unsafe=True,
+        "load_view_raw", f"&{source}", index, token, *how.modes, *how.hints, w.shape(kind.tile), unsafe=True,
     )  # fmt: skip
     return _loaded(w, op, made, f"{stem}_tile", True)
 
@@ -224,11 +225,6 @@ def load_view(w: Writer, op: TileOp) -> None:
 def _index_type(op: TileOp) -> str:
     index = op.group("index")
     return element_name(index[0]) if index and not _rank(index[0]) else "i32"
-
-
-def _flags(how: Access) -> str:
-    flags = how.inbounds or (False,) * how.rank
-    return f"[{', '.join('true' if flag else 'false' for flag in flags)}]"
 
 
 def _loaded(w: Writer, op: TileOp, made: Call, noun: str, with_token: bool) -> None:
@@ -258,8 +254,7 @@ def store_view(w: Writer, op: TileOp) -> None:
     tied = _tied(w, op)
     made = Call(
         "store_view_raw", f"&{target}", tile, index, f"Some({tied[0]})" if tied else "None", *how.modes,
-        f"tma::{'Enabled' if how.tma else 'Disabled'}",
-        "None" if how.latency is None else f"Some({how.latency}i32)", _flags(how), unsafe=True,
+        *how.hints, unsafe=True,
     )  # fmt: skip
     return _stored(w, op, made)
 
@@ -283,7 +278,9 @@ def load_pointers(w: Writer, op: TileOp) -> None:
     with_token = bool(w.plan.uses[op.results[1]])
     name = w.helpers.gather(how, mask is not None, padding is not None, with_token)
     stem = pointers.rstrip("_0123456789").removesuffix("_at")
-    made = Call(name, *operands, *_tied(w, op), unsafe=True)
+    size = result.size if isinstance(result := op.results[0].type, Tile) else 1
+    flat = [w.shape((size,))] if padding is not None and _rank(op.results[0]) > 1 else []
+    made = Call(name, *operands, *_tied(w, op), *flat, unsafe=True)
     return _loaded(w, op, made, f"{stem}_tile", with_token)
 
 
@@ -369,13 +366,30 @@ def assume(w: Writer, op: TileOp) -> None:
     w.define(result, form, Call(name, *operands, unsafe=True), "assumed")
 
 
+def dependent(w: Writer, op: TileOp) -> None:
+    """A launch that waits for another, or lets another start."""
+    tied = _tied(w, op)
+    _stored(w, op, Call(op.short, f"Some({tied[0]})" if tied else "None", unsafe=True), "ordered")
+
+
+def assertion(w: Writer, op: TileOp) -> None:
+    condition = operand(op, "condition")
+    value = w.tile(condition) if _rank(condition) else w.scalar(condition)
+    w.line(f'cuda_tile_assert!({value}, "{_quoted(op, str(op.get("message")))}");')
+
+
+def _quoted(op: TileOp, text: str) -> str:
+    """A text inside quotes. Raises InputError for one that would need escapes."""
+    if any(char in text for char in '\\"') or not text.isprintable():
+        raise refuse(op, "a text with quotes or escapes is not covered")
+    return text
+
+
 def print_tko(w: Writer, op: TileOp) -> None:
     values = op.group("args")
     if len(values) != 1:
         raise refuse(op, "cuTile Rust prints one value at a time")
-    text = str(op.get("format"))
-    if any(char in text for char in '\\"') or not text.isprintable():
-        raise refuse(op, "a format with quotes or escapes is not covered")
+    text = _quoted(op, str(op.get("format")))
     tied = _tied(w, op)
     made = Call("print_tko", f'"{text}"', w.tile(values[0]), f"Some({tied[0]})" if tied else "None")
     _stored(w, op, made, "printed")
@@ -388,8 +402,8 @@ HANDLERS: Final[dict[str, Handler]] = {
     "store_view_tko": store_view, "load_ptr_tko": load_pointers, "store_ptr_tko": store_pointers,
     "atomic_rmw_tko": atomic_rmw, "atomic_cas_tko": atomic_cas, "atomic_red_view_tko": atomic_view,
     "make_token": make_token, "join_tokens": join_tokens, "assume": assume, "print_tko": print_tko,
+    "gdc_wait_tko": dependent, "gdc_launch_dependents_tko": dependent, "assert": assertion,
 }  # fmt: skip
 """How an op is written, by its name."""
 USES: Final = ("make_strided_view", "make_gather_scatter_view")
 """Ops whose types are in another module of the front end."""
-assert SCOPES

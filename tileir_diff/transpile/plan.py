@@ -33,8 +33,8 @@ class Plan:
     """The values of one entry.
 
     `constants` are splats, by value; `splats` are tiles of one scalar, `widened` those of a scalar of 32 bits
-    that becomes one of 64; `floored` are remainders with the sign of the divisor, by dividend and divisor; `facts` are what is assumed of parameters; `uses` counts how often a value is used
-    by what is written.
+    that becomes one of 64; `floored` are remainders with the sign of the divisor, by dividend and divisor;
+    `facts` are what is assumed of parameters; `uses` counts how often a value is used by what is written.
     """
 
     def __init__(self, entry: TileOp) -> None:
@@ -193,7 +193,9 @@ class Plan:
             return False
         for one, other in (condition.inputs, condition.inputs[::-1]):
             differ = self._made(one)
-            if differ is None or differ.short != "xori" or not self._is_zero_test(other, "not_equal", remainder):
+            if differ is None or differ.short != "xori":
+                continue
+            if not self._is_zero_test(other, "not_equal", remainder):
                 continue
             for left, right in (differ.inputs, differ.inputs[::-1]):
                 if self._is_zero_test(left, "less_than", remainder) and self._is_zero_test(
@@ -208,8 +210,11 @@ class Plan:
         if made is None or made.short != "cmpi" or made.get("predicate") != predicate:
             return False
         zero = self.constant(made.inputs[1])
-        return self.of(made.inputs[0]) is of and zero is not None and zero.bits[0] == 0 and (
-            predicate != "less_than" or made.get("signed") == "signed"
+        return (
+            self.of(made.inputs[0]) is of
+            and zero is not None
+            and zero.bits[0] == 0
+            and (predicate != "less_than" or made.get("signed") == "signed")
         )
 
     def _made(self, value: SSAValue) -> TileOp | None:

@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from tileir_diff.transpile.writer import Writer
 
 COMBINERS: Final = {
-    "addf": ("sum", "total"), "addi": ("sum", "total"), "mulf": ("prod", "product"), "muli": ("prod", "product"),
+    "addf": ("sum", "total"), "addi": ("sum", "total"),
+    "mulf": ("prod", "product"), "muli": ("prod", "product"),
     "maxf": ("max", "largest"), "maxi": ("max", "largest"), "minf": ("min", "smallest"),
     "mini": ("min", "smallest"),
 }  # fmt: skip
 """The function by the op that combines two elements, and what its result is called."""
 TYPES: Final = ("f16", "bf16", "f32", "f64", "i32", "i64")
 """Element types that the functions take."""
-MODES: Final = {"rounding": "nearest_even", "flush_to_zero": False, "propagate_nan": False, "overflow": "none"}
+MODES: Final = {
+    "rounding": "nearest_even", "flush_to_zero": False, "propagate_nan": False, "overflow": "none",
+}  # fmt: skip
 """What a combiner's modes are; no function has others."""
 RANKS: Final = (2, 3)
 
@@ -33,12 +36,11 @@ RANKS: Final = (2, 3)
 def reduce(w: Writer, op: TileOp) -> None:
     combiner = _combiner(op)
     word, noun = COMBINERS[combiner.short]
-    element = _element(op)
+    _element(op)
     unsigned = combiner.get("signed") == "unsigned"
     [identity] = op.get("identities")
     if not _is_neutral(identity, combiner, unsigned):
         raise refuse(op, f"cuTile Rust has no reduce_{word} from another identity than the neutral one")
-    assert element
     form = UNSIGNED if unsigned else TILE
     source = w.take(op.inputs[0], form).text
     w.define(op.results[0], form, Call(f"reduce_{word}", source, f"{op.get('dim')}i32"), noun)

@@ -81,6 +81,12 @@ def permute(w: Writer, op: TileOp) -> None:
     w.define(op.results[0], TILE, Call("permute", source, w.array(op.get("permutation"))), "turned")
 
 
+def packed(w: Writer, op: TileOp) -> None:
+    """Elements as bytes, or bytes as elements."""
+    noun = "bytes" if op.short == "pack" else "elements"
+    w.define(op.results[0], TILE, Call(op.short, w.tile(op.inputs[0])), noun)
+
+
 def cat(w: Writer, op: TileOp) -> None:
     left, right = (w.tile(each) for each in op.inputs)
     w.define(op.results[0], TILE, Call("cat", left, right, str(op.get("dim"))), "joined")
@@ -96,7 +102,8 @@ def extract(w: Writer, op: TileOp) -> None:
 def insert(w: Writer, op: TileOp) -> None:
     index = ", ".join(w.tile(each) for each in op.group("index"))
     source, destination = op.one("source"), op.one("destination")
-    assert source is not None and destination is not None
+    assert source is not None
+    assert destination is not None
     made = Call("insert", w.tile(source), w.tile(destination), f"[{index}]", unsafe=True)
     w.define(op.results[0], TILE, made, "whole")
 
@@ -104,5 +111,6 @@ def insert(w: Writer, op: TileOp) -> None:
 HANDLERS: Final[dict[str, Handler]] = {
     **dict.fromkeys(GRID, grid), "iota": iota, "constant": constant, "reshape": reshape, "broadcast": reshape,
     "permute": permute, "cat": cat, "extract": extract, "insert": insert,
+    "pack": packed, "unpack": packed,
 }  # fmt: skip
 """How an op is written, by its name."""

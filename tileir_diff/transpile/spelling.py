@@ -32,7 +32,8 @@ ROUNDING: Final = {
 }  # fmt: skip
 OVERFLOW: Final = {"nsw": "NoSignedWrap", "nuw": "NoUnsignedWrap", "nw": "NoWrap"}
 PREDICATES: Final = {
-    "equal": "Equal", "not_equal": "NotEqual", "less_than": "LessThan", "less_than_or_equal": "LessThanOrEqual",
+    "equal": "Equal", "not_equal": "NotEqual", "less_than": "LessThan",
+    "less_than_or_equal": "LessThanOrEqual",
     "greater_than": "GreaterThan", "greater_than_or_equal": "GreaterThanOrEqual",
 }  # fmt: skip
 PADDING: Final = {

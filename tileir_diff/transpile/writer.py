@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tileir_diff.dialect.types import Ptr, Tile
+from tileir_diff.dialect.types import Ptr, Tile, Token
 from tileir_diff.transpile import layout
 from tileir_diff.transpile.layout import Call
 from tileir_diff.transpile.refusal import refuse, refuse_type
-from tileir_diff.transpile.spelling import ELEMENTS, MACRO_RANK, dims, literal, named, tile_type, type_text, unsigned
+from tileir_diff.transpile.spelling import (
+    ELEMENTS,
+    LITERALS,
+    MACRO_RANK,
+    dims,
+    literal,
+    named,
+    tile_type,
+    type_text,
+    unsigned,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,11 +46,11 @@ ATOM: Final = 9
 LONGEST: Final = 40
 """Expressions above this length get a name."""
 CORE: Final = (
-    "absf absi addf addi alloca andi atan2 bitcast broadcast cat ceil cmpf cmpi constant cos cosh divf divi dim "
-    "exp exp2 extract exti floor fma for fpowf fpowi ftof ftoi if in insert iota itof let log log2 loop max maxf "
-    "maxi min minf mini mma mmaf mmai mulf muli mut negf negi ordering ori pack permute pow reduce remf remi "
-    "reshape reverse rounding rsqrt scan scope select shape shli shri sin sinh sqrt subf subi tan tanh tma token "
-    "trunci type unpack unsafe use while xori"
+    "absf absi addf addi alloca andi atan2 bitcast broadcast cat ceil cmpf cmpi constant cos cosh divf divi "
+    "dim exp exp2 extract exti floor fma for fpowf fpowi ftof ftoi if in insert iota itof let log log2 loop "
+    "max maxf maxi min minf mini mma mmaf mmai mulf muli mut negf negi ordering ori pack permute pow reduce "
+    "remf remi reshape reverse rounding rsqrt scan scope select shape shli shri sin sinh sqrt subf subi tan "
+    "tanh tma token trunci type unpack unsafe use while xori"
 )  # fmt: skip
 """Words that no value may be called."""
 
@@ -194,6 +204,26 @@ class Writer:
         """The token that orders nothing, which the entry begins with."""
         return "token"
 
+    def there(self, value: SSAValue, form: str) -> str | None:
+        """A value's name in a form, where it has one here."""
+        found = self._known(self.plan.of(value), form)
+        return None if found is None else found.text
+
+    def any_value(self, value: SSAValue, form: str) -> layout.Text | None:
+        """A value of the same type, whichever is easy to write; None where none is."""
+        type_ = value.type
+        if isinstance(type_, Token):
+            return self.token()
+        if not isinstance(type_, Tile) or isinstance(type_.element, Ptr):
+            return None
+        element = ELEMENTS[type_.element.name]
+        zero = {"bool": "false", "f32": "0.0f32", "f64": "0.0f64"}.get(element, f"0{element}")
+        if element not in ("bool", *LITERALS):
+            zero = f"{element}::ZERO"
+        if form == SCALAR:
+            return zero if "::" not in zero else None
+        return Call("constant", zero, self.shape(type_.shape))
+
     def is_raw(self, value: SSAValue) -> bool:
         """Whether a value is a pointer parameter."""
         return self._known(self.plan.of(value), RAW) is not None
@@ -306,7 +336,9 @@ class Writer:
         if wide is not None:
             source_type = tile_type(type_, "f32")
             source = self.shared(source_type, Call("constant", wide, self.shape(type_.shape)), _noun(wide))
-            return Expression(self.shared(tile, Call("convert_tile", source), f"{source}_{ELEMENTS[element]}"))
+            exact = element != "f8E8M0FNU"
+            made = Call("convert_tile", source) if exact else Call("ftof", source, "rounding::Zero")
+            return Expression(self.shared(tile, made, f"{source}_{ELEMENTS[element]}"))
         return Expression(self._from_bits(tile, type_, number.element.bits, bits))
 
     def _from_bits(self, tile: str, type_: Tile, width: int, bits: int) -> str:

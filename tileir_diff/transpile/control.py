@@ -115,7 +115,7 @@ class Control:
         for init, result in zip(op.group("inits"), op.results, strict=True):
             form = form_of(result)
             start = w.start(init, form)
-            called = isinstance(start, str) and start.isidentifier()
+            called = isinstance(start, str) and start.isidentifier() and start not in ("true", "false")
             stem = start.rstrip("_0123456789") if called and isinstance(start, str) else "carried"
             name = w.fresh("ordered" if stem == "token" else stem)
             w.let(name, w.form_type(result, form), start, mutable=True)

@@ -6,17 +6,20 @@ from typing import Final
 
 WIDTH: Final = 100
 CALL_WIDTH: Final = 60
-"""rustfmt breaks a call whose arguments take more."""
+STRUCT_WIDTH: Final = 18
+"""rustfmt breaks a call whose arguments take more, and a struct whose fields do."""
 INDENT: Final = "    "
 
 
 class Call:
     """A call, or what else has its operands in brackets."""
 
-    def __init__(self, name: str, *operands: str, brackets: str = "()", unsafe: bool = False) -> None:
+    brackets = ("(", ")")
+    width = CALL_WIDTH
+
+    def __init__(self, name: str, *operands: str, unsafe: bool = False) -> None:
         self.name = name
         self.operands = operands
-        self.brackets = brackets
         self.unsafe = unsafe
 
     @property
@@ -26,12 +29,21 @@ class Call:
     @property
     def short(self) -> bool:
         """Whether rustfmt leaves it on one line, where there is room."""
-        return len(", ".join(self.operands)) <= CALL_WIDTH
+        return len(", ".join(self.operands)) <= self.width
 
     def broken(self, indent: str) -> list[str]:
         """One operand a line."""
         inner = [f"{indent}{INDENT}{each}," for each in self.operands]
-        return [f"{indent}{self.name}{self.brackets[0]}", *inner, f"{indent}{self.brackets[1]}"]
+        opening, closing = (each.strip() for each in self.brackets)
+        gap = " " if opening == "{" else ""
+        return [f"{indent}{self.name}{gap}{opening}", *inner, f"{indent}{closing}"]
+
+
+class Struct(Call):
+    """A struct with its fields."""
+
+    brackets = (" { ", " }")
+    width = STRUCT_WIDTH
 
 
 Text = Call | str

@@ -8,7 +8,7 @@ from tileir_diff.dialect.types import GatherScatterView, PartitionView, StridedV
 from tileir_diff.graph.values import element_name, operand
 from tileir_diff.transpile.arguments import stated_texts
 from tileir_diff.transpile.helpers import Access
-from tileir_diff.transpile.layout import Call
+from tileir_diff.transpile.layout import Call, Struct
 from tileir_diff.transpile.refusal import refuse
 from tileir_diff.transpile.spelling import ELEMENTS, PADDING, dims, tile_type
 from tileir_diff.transpile.writer import OTHER, SCALAR, TILE
@@ -49,7 +49,8 @@ def tensor_view(w: Writer, op: TileOp) -> None:
         (shape, "Shape", kind.shape, "shape"), (strides, "Array", kind.strides, "strides"),
     ):  # fmt: skip
         dynamic = ", ".join(w.name(each, SCALAR) for each in op.group(group))
-        w.let(name, f"{kind_}<{dims(sizes)}>", f"{kind_}::<{dims(sizes)}> {{ dims: &[{dynamic}] }}")
+        made = Struct(f"{kind_}::<{dims(sizes)}>", f"dims: &[{dynamic}]")
+        w.let(name, f"{kind_}<{dims(sizes)}>", made)
     name = w.fresh(f"{stem}_view")
     made = Call("make_tensor_view", pointer, shape, strides, _token(w), unsafe=True)
     w.let(name, w.form_type(result, OTHER), made)

@@ -23,8 +23,8 @@ ELEMENTS: Final = {
 """Element types that the front end has, integers as signed ones."""
 LITERALS: Final = ("i8", "i16", "i32", "i64", "f32", "f64")
 """Element types whose numbers can be written as literals."""
-NAMED: Final = {"f32": "f32", "f64": "f64", "f16": "f16", "bf16": "bf16"}
-"""Float types with constants for their infinities."""
+NAMED: Final = ("f16", "f32", "f64")
+"""Float types with constants for their infinities; those of bf16 the front end writes as other numbers."""
 ROUNDING: Final = {
     "nearest_even": "NearestEven", "zero": "Zero", "negative_inf": "NegativeInf",
     "positive_inf": "PositiveInf", "approx": "Approx", "full": "Full",
@@ -99,6 +99,8 @@ def literal(value: DenseElements) -> str | None:
 def named(value: DenseElements) -> str | None:
     """The number of a splat as a constant of its type: an infinity, or 0 and 1 of a half type."""
     element, bits = value.element.name, value.bits[0]
+    if bits == 0 and element in ("f16", "bf16"):
+        return f"{element}::ZERO"
     if element not in NAMED:
         return None
     number = decode(bits, element)
@@ -106,8 +108,6 @@ def named(value: DenseElements) -> str | None:
         return f"{element}::INFINITY"
     if number == -math.inf:
         return f"{element}::NEG_INFINITY"
-    if number == 0 and bits == 0:
-        return f"{element}::ZERO"
     return f"{element}::ONE" if number == 1 else None
 
 

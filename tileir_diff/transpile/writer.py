@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.dialect.types import Ptr, Tile, Token
 from tileir_diff.transpile import layout
-from tileir_diff.transpile.layout import Call
+from tileir_diff.transpile.layout import Call, Struct
 from tileir_diff.transpile.refusal import refuse, refuse_type
 from tileir_diff.transpile.spelling import (
     ELEMENTS,
@@ -242,12 +242,18 @@ class Writer:
         element = ELEMENTS[number.element.name]
         wide = _as_f32(number)
         if wide is not None:
-            return self.shared(element, Call("convert_scalar", wide), _noun(wide))
+            source = wide if "::" not in wide else self._through_tile(wide, "f32")
+            return self.shared(element, Call("convert_scalar", source), _noun(wide))
         text = named(number)
-        whole = Call("constant", text, "shape![]") if text else None
-        if whole is None:
-            raise refuse(self.plan.entry, "a padding that is not a number is not covered")
-        tile = self.shared(f"Tile<{element}, {{ [] }}>", whole, _noun(text or ""))
+        if text is not None:
+            return self._through_tile(text, element)
+        kind = Tile((), number.element)
+        tile = self._from_bits(tile_type(kind), kind, number.element.bits, number.bits[0])
+        return self.shared(element, Call("tile_to_scalar", tile), f"{tile}_scalar")
+
+    def _through_tile(self, text: str, element: str) -> str:
+        """A constant that is no literal, as a scalar: only tiles are made of it."""
+        tile = self.shared(f"Tile<{element}, {{ [] }}>", Call("constant", text, "shape![]"), _noun(text))
         return self.shared(element, Call("tile_to_scalar", tile), f"{tile}_scalar")
 
     def is_scalar(self, value: SSAValue) -> bool:
@@ -373,19 +379,19 @@ class Writer:
         """A shape as an argument."""
         if len(shape) <= MACRO_RANK:
             return f"shape![{', '.join(map(str, shape))}]"
-        return self.shared(f"Shape<{dims(shape)}>", f"Shape::<{dims(shape)}> {{ dims: &[] }}", "extents")
+        return self.shared(f"Shape<{dims(shape)}>", Struct(f"Shape::<{dims(shape)}>", "dims: &[]"), "extents")
 
     def array(self, numbers: Iterable[int]) -> str:
         """A constant array as an argument."""
         listed = list(numbers)
         if len(listed) <= MACRO_RANK:
             return f"const_array![{', '.join(map(str, listed))}]"
-        return self.shared(f"Array<{dims(listed)}>", f"Array::<{dims(listed)}> {{ dims: &[] }}", "order")
+        return self.shared(f"Array<{dims(listed)}>", Struct(f"Array::<{dims(listed)}>", "dims: &[]"), "order")
 
 
 KEEPS_NAMES: Final = (
-    "atomic_cas_tko", "atomic_red_view_tko", "atomic_rmw_tko", "for", "if", "load_ptr_tko", "loop", "reshape",
-    "broadcast", "yield",
+    "atomic_cas_tko", "atomic_red_view_tko", "atomic_rmw_tko", "for", "load_ptr_tko", "loop", "reshape",
+    "broadcast", "store_ptr_tko", "store_view_tko", "yield",
 )  # fmt: skip
 """Ops whose operands are named before: methods, and what is long without them."""
 NOUNS: Final = {"0": "zero", "1": "one", "2": "two", "true": "all", "false": "none"}
@@ -406,7 +412,7 @@ def _noun(text: str) -> str:
 
 def _as_f32(number: DenseElements) -> str | None:
     """A number of a narrow float type as an f32, which holds all of them."""
-    from math import isfinite
+    from math import isnan
 
     from tileir_diff.dialect.attributes import DenseElements as Elements
     from tileir_diff.dialect.scalars import encode
@@ -415,6 +421,5 @@ def _as_f32(number: DenseElements) -> str | None:
     if not number.element.is_float or number.element.name in ("f32", "f64"):
         return None
     [value] = number.floats()
-    if not isfinite(value):
-        return None
-    return literal(Elements(SCALARS["f32"], (), (encode(value, "f32"),)))
+    wide = Elements(SCALARS["f32"], (), (encode(value, "f32"),))
+    return None if isnan(value) else literal(wide) or named(wide)

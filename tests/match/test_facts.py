@@ -56,3 +56,16 @@ def test_what_is_always_reached_holds_everywhere(lines: str) -> None:
 def test_a_divisor_of_what_nothing_uses_may_be_zero(op: str) -> None:
     least = CLAMP.replace("%i0", "%i1")
     assert {each.impact for each in found(stored(least), stored(op, PLAIN))} == {"logic"}
+
+
+@pytest.mark.parametrize(("most", "equal"), [(512, True), (999, True), (511, False)])
+def test_a_counter_stops_at_its_last_step(most: int, equal: bool) -> None:
+    def counted(k: str) -> str:
+        return kernel(
+            f"{COUNT}%end = constant <i32: 1000> : tile<i32>\n%step = constant <i32: 512> : tile<i32>\n"
+            f"for %i in (%i0 to %end, step %step) : tile<i32> {{\n{k}\n{STORED}\n}}"
+        )
+
+    promised = counted(f"%k = assume bounded<0, {most}>, %i : tile<i32>")
+    findings = found(counted("%k = addi %i, %i0 : tile<i32>"), promised)
+    assert [each.rule for each in findings] == ([] if equal else ["bounds/stronger"])

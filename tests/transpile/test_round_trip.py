@@ -23,7 +23,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cargo")]
 ROOT = Path(__file__).parents[2]
 UNCOVERED = ("running_total",)
 """Its scan runs along another dimension than the first: cuTile Rust cannot write it."""
-FIXTURES = [path.parent.name for path in sorted(KERNELS.glob("*/py.mlir")) if path.parent.name not in UNCOVERED]
+FIXTURES = [
+    path.parent.name for path in sorted(KERNELS.glob("*/py.mlir")) if path.parent.name not in UNCOVERED
+]
 OPERATORS = (
     "bmm", "dropout", "geglu", "gelu", "layer_norm", "matmul", "relu", "rms_norm", "rope", "silu_and_mul",
     "softmax", "swiglu", "transpose",
@@ -75,7 +77,9 @@ def test_the_references_of_the_operators(tmp_path: Path, monkeypatch: pytest.Mon
     if not all(folder.is_dir() for folder in folders):
         pytest.skip("no operators of cuTile Python: `make setup-all`")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, [*folders, os.environ.get("PYTHONPATH", "")])))
-    rows = {name: read_table(str(ROOT / f"rust_kernels/kernels/src/{name}/port.toml"))[0] for name in OPERATORS}
+    rows = {
+        name: read_table(str(ROOT / f"rust_kernels/kernels/src/{name}/port.toml"))[0] for name in OPERATORS
+    }
     wanted = [
         Wanted(each.kernel, parse_likes([*each.like, *each.python_like]), each.arch, spare=True)
         for each in rows.values()

@@ -5,6 +5,7 @@ A helper's name says all that its calls have in common, so that the same kernel 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.transpile import layout
@@ -173,10 +174,10 @@ class Helpers:
         doc = f"Stores a tile of {_dimensions(how.rank)}{_said(how)}."
         return self._add(name, how.rank, parameters, "Token", body, doc)
 
-    def gather(self, how: Access, mask: bool, padding: bool, with_token: bool) -> str:
+    def gather(self, how: Access, element: str, mask: bool, padding: bool, with_token: bool) -> str:
         """What lies at addresses: of those in the mask, with the padding elsewhere."""
         word = "gather" if mask and padding else "gather_unpadded" if mask else "gather_all"
-        name = f"{word}_{how.rank}d{how.suffix}" + ("_then" if with_token else "")
+        name = f"{word}_{how.rank}d{_typed(how, element)}{how.suffix}" + ("_then" if with_token else "")
         call = Call(
             "load_ptr_tko", "pointers", how.modes[0], _scope(how), _some("mask", mask),
             _some("padding", padding), _token(how), f"Latency::<{how.latency or 0}>", unsafe=True,
@@ -189,7 +190,7 @@ class Helpers:
         if padding and how.rank > 1:
             return self._flat(name, how, [*parameters, "flat: Shape<F>"], call, doc, with_token)
         body = layout.let("(tile, done)", f"(Tile<E, {shape}>, Token)", call, INDENT * 2)
-        return self._loaded(name, how, parameters, body, doc, with_token)
+        return self._loaded(name, how, parameters, body, doc, with_token, element)
 
     def _flat(
         self, name: str, how: Access, parameters: Sequence[str], call: Call, doc: str, with_token: bool
@@ -206,9 +207,9 @@ class Helpers:
         generics = f"E: ElementType, const S: [i32; {how.rank}], const F: [i32; 1]"
         return self._add(name, 0, parameters, result, body, doc, generic=generics)
 
-    def scatter(self, how: Access, mask: bool) -> str:
+    def scatter(self, how: Access, element: str, mask: bool) -> str:
         """A tile to addresses: to those in the mask."""
-        name = f"{'scatter' if mask else 'scatter_all'}_{how.rank}d{how.suffix}"
+        name = f"{'scatter' if mask else 'scatter_all'}_{how.rank}d{_typed(how, element)}{how.suffix}"
         call = Call(
             "store_ptr_tko", "pointers", "tile", how.modes[0], _scope(how), _some("mask", mask), _token(how),
             f"Latency::<{how.latency or 0}>", unsafe=True,
@@ -218,15 +219,27 @@ class Helpers:
         parameters += [f"mask: Tile<bool, {shape}>"] * mask + _tied(how)
         body = [*layout.let("done", "Token", call, INDENT * 2), "done"]
         doc = f"Stores {'where the mask holds' if mask else 'at these addresses'}{_said(how)}."
-        return self._add(name, how.rank, parameters, "Token", body, doc)
+        return self._concrete(name, how, parameters, "Token", body, doc, element)
 
     def _loaded(
-        self, name: str, how: Access, parameters: Sequence[str], body: list[str], doc: str, with_token: bool
-    ) -> str:
+        self, name: str, how: Access, parameters: Sequence[str], body: list[str], doc: str, with_token: bool,
+        element: str = "",
+    ) -> str:  # fmt: skip
         shape = _shape(how.rank)
         result = f"(Tile<E, {shape}>, Token)" if with_token else f"Tile<E, {shape}>"
         last = "(tile, done)" if with_token else "tile"
-        return self._add(name, how.rank, parameters, result, [*body, last], doc)
+        return self._concrete(name, how, parameters, result, [*body, last], doc, element)
+
+    def _concrete(
+        self, name: str, how: Access, parameters: Sequence[str], result: str, body: list[str], doc: str,
+        element: str,
+    ) -> str:  # fmt: skip
+        """Of rank 0 for one element type: the front end forgets that of a generic scalar."""
+        if how.rank:
+            return self._add(name, how.rank, parameters, result, body, doc)
+        texts = [_named(each, element) for each in (*parameters, result, *body)]
+        count = len(parameters)
+        return self._add(name, 0, texts[:count], texts[count], texts[count + 1 :], doc, generic="")
 
     def _add(
         self, name: str, rank: int, parameters: Sequence[str], result: str, body: Sequence[str], doc: str,
@@ -249,6 +262,16 @@ def signature(head: str, parameters: Sequence[str], result: str) -> list[str]:
     if len(line) <= WIDTH:
         return [line]
     return [f"{INDENT}{head}(", *(f"{INDENT}{INDENT}{each}," for each in parameters), f"{INDENT}{tail}"]
+
+
+def _typed(how: Access, element: str) -> str:
+    """The element type in a name, where a helper is for one."""
+    return "" if how.rank else f"_{element}"
+
+
+def _named(text: str, element: str) -> str:
+    """A text about elements of a type E, for this one."""
+    return re.sub(r"\bE\b", element, text)
 
 
 def _shape(rank: int) -> str:

@@ -268,7 +268,8 @@ def _stored(w: Writer, op: TileOp, made: Call, noun: str = "stored") -> None:
 
 
 def load_pointers(w: Writer, op: TileOp) -> None:
-    source, mask, padding = operand(op, "source"), op.one("mask"), op.one("padding")
+    source, mask = operand(op, "source"), op.one("mask")
+    padding = op.one("padding") if mask is not None else None  # without a mask nothing is padded
     pointers = w.other(source)
     operands = [pointers]
     if mask is not None:
@@ -277,7 +278,8 @@ def load_pointers(w: Writer, op: TileOp) -> None:
         operands.append(_padding(w, op, padding))
     how = _access(op, _rank(op.results[0]))
     with_token = bool(w.plan.uses[op.results[1]])
-    name = w.helpers.gather(how, mask is not None, padding is not None, with_token)
+    element = w.form_type(op.results[0], SCALAR)
+    name = w.helpers.gather(how, element, mask is not None, padding is not None, with_token)
     stem = pointers.rstrip("_0123456789").removesuffix("_at")
     size = result.size if isinstance(result := op.results[0].type, Tile) else 1
     flat = [w.shape((size,))] if padding is not None and _rank(op.results[0]) > 1 else []
@@ -299,7 +301,8 @@ def store_pointers(w: Writer, op: TileOp) -> None:
     operands = [w.other(destination), w.name(value, TILE)]
     if mask is not None:
         operands.append(w.tile(mask))
-    name = w.helpers.scatter(_access(op, _rank(value)), mask is not None)
+    element = w.form_type(value, SCALAR)
+    name = w.helpers.scatter(_access(op, _rank(value)), element, mask is not None)
     return _stored(w, op, Call(name, *operands, *_tied(w, op), unsafe=True))
 
 

@@ -67,7 +67,10 @@ class Plan:
         if op.short == "select" and op.results[0] in self.floored:
             return list(self.floored[op.results[0]])
         found: list[SSAValue] = []
+        padding = op.one("padding") if op.short == "load_ptr_tko" and op.one("mask") is None else None
         for operand in op.inputs:
+            if operand is padding:
+                continue
             value = self.of(operand)
             if op.short in SHAPES and op.results[0] in self.splats:
                 value = self.widened.get(op.results[0], self.splats[op.results[0]])

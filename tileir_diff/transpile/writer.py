@@ -222,7 +222,7 @@ class Writer:
             zero = f"{element}::ZERO"
         if form == SCALAR:
             return zero if "::" not in zero else None
-        return Call("constant", zero, self.shape(type_.shape))
+        return self._filled(zero, type_)
 
     def is_raw(self, value: SSAValue) -> bool:
         """Whether a value is a pointer parameter."""
@@ -236,10 +236,12 @@ class Writer:
         """The number that all elements of a tile are, as a scalar."""
         number = self.plan.constant(value)
         assert number is not None
-        text = literal(number)
-        if text is not None:
-            return text
         element = ELEMENTS[number.element.name]
+        text = literal(number)
+        if text is not None and not _is_wide(number):
+            return text
+        if text is not None:  # the front end reads the digits of a scalar as an i32, without their sign
+            return self._through_tile(text, element)
         wide = _as_f32(number)
         if wide is not None:
             source = wide if "::" not in wide else self._through_tile(wide, "f32")
@@ -325,30 +327,34 @@ class Writer:
     def _constant(self, value: SSAValue, number: DenseElements, form: str) -> Expression:
         type_ = value.type
         assert isinstance(type_, Tile)
-        text = literal(number)
-        if form == SCALAR and text is not None:
-            return Expression(text)
         if form == SCALAR:
             return Expression(self.scalar_of_constant(value))
+        text = literal(number)
         tile = self.form_type(value, form)
         if form == UNSIGNED and text is not None:
             signed = self.form_type(value, TILE)
             source = self.shared(signed, Call("constant", text, self.shape(type_.shape)), _noun(text))
             return Expression(self.shared(tile, Call("bitcast", source), f"{source}_unsigned"))
         if (text := text or named(number)) is not None:
-            return Expression(self.shared(tile, Call("constant", text, self.shape(type_.shape)), _noun(text)))
+            return Expression(self.shared(tile, self._filled(text, type_), _noun(text)))
         element, bits = number.element.name, number.bits[0]
         wide = _as_f32(number)
         if wide is not None:
             source_type = tile_type(type_, "f32")
             source = self.shared(source_type, Call("constant", wide, self.shape(type_.shape)), _noun(wide))
-            exact = element != "f8E8M0FNU"
-            made = Call("convert_tile", source) if exact else Call("ftof", source, "rounding::Zero")
+            made = Call("convert_tile", source)
             return Expression(self.shared(tile, made, f"{source}_{ELEMENTS[element]}"))
         return Expression(self._from_bits(tile, type_, number.element.bits, bits))
 
+    def _filled(self, text: str, type_: Tile) -> Call:
+        """A tile of one number. What the front end makes of `constant(false, ..)` is true."""
+        if text == "false":
+            shape = [self.shape(type_.shape)] if type_.shape else []
+            return Call("broadcast_scalar" if shape else "scalar_to_tile", text, *shape)
+        return Call("constant", text, self.shape(type_.shape))
+
     def _from_bits(self, tile: str, type_: Tile, width: int, bits: int) -> str:
-        """A number by its bits: a NaN."""
+        """A number by its bits: a NaN, or one of 8 bits."""
         if width not in (8, 16, 32, 64):
             raise refuse(self.plan.entry, f"a constant {type_.element} that is not a number")
         signed = bits - (1 << width) if bits >> (width - 1) else bits
@@ -372,7 +378,7 @@ class Writer:
         number, type_ = self.plan.constant(value), value.type
         text = None if number is None else literal(number) or named(number)
         if form == TILE and text is not None and isinstance(type_, Tile):
-            return Call("constant", text, self.shape(type_.shape))
+            return self._filled(text, type_)
         return self.take(value, form).text
 
     def shape(self, shape: Sequence[int]) -> str:
@@ -410,6 +416,11 @@ def _noun(text: str) -> str:
     return NOUNS.get(digits) or (f"number_{digits}" if digits.isdecimal() else "constant_of")
 
 
+def _is_wide(number: DenseElements) -> bool:
+    """Whether it is an integer whose digits do not fit in 32 bits."""
+    return number.element.is_int and abs(number.ints()[0]) >= 1 << 31
+
+
 def _as_f32(number: DenseElements) -> str | None:
     """A number of a narrow float type as an f32, which holds all of them."""
     from math import isnan
@@ -418,7 +429,7 @@ def _as_f32(number: DenseElements) -> str | None:
     from tileir_diff.dialect.scalars import encode
     from tileir_diff.dialect.types import SCALARS
 
-    if not number.element.is_float or number.element.name in ("f32", "f64"):
+    if number.element.name not in ("f16", "bf16", "tf32"):
         return None
     [value] = number.floats()
     wide = Elements(SCALARS["f32"], (), (encode(value, "f32"),))

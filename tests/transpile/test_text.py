@@ -21,6 +21,10 @@ from tileir_diff.transpile.layout import Call, Struct, let, statement
 from tileir_diff.transpile.spelling import literal
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
+UNCOVERED = (
+    "running_total/py.mlir", "running_total/py.g.mlir", "transpose/cpp.mlir", "transpose/cpp.g.mlir",
+)  # fmt: skip
+"""Dumps with a scan along another dimension than the first, or with a `trunci`."""
 KEPT = ("matmul", "softmax", "vector_add")
 
 
@@ -39,8 +43,10 @@ def test_a_kernel_is_written_as_it_was(name: str) -> None:
         ),
         (
             ["%w = exp %v rounding<approx> : tile<8xf32>"],
-            "let exponential: Tile<f32, { [8] }> =\n"
-            "unsafe { exp_with_rounding(a_tile, rounding::Approx) };",
+            (
+                "let exponential: Tile<f32, { [8] }> =\n"
+                "unsafe { exp_with_rounding(a_tile, rounding::Approx) };"
+            ),
         ),
         (
             ["%w = maxf %v, %v propagate_nan : tile<8xf32>"],
@@ -48,19 +54,25 @@ def test_a_kernel_is_written_as_it_was(name: str) -> None:
         ),
         (
             ["%w = fma %v, %v, %v flush_to_zero : tile<8xf32>"],
-            "let fused: Tile<f32, { [8] }> =\n"
-            "fma(a_tile, a_tile, a_tile, rounding::NearestEven, ftz::Enabled);",
+            (
+                "let fused: Tile<f32, { [8] }> =\n"
+                "fma(a_tile, a_tile, a_tile, rounding::NearestEven, ftz::Enabled);"
+            ),
         ),
         (
             ["%c = cmpf not_equal unordered %v, %v : tile<8xf32> -> tile<8xi1>",
              "%w = select %c, %v, %v : tile<8xi1>, tile<8xf32>"],
-            "let unequal: Tile<bool, { [8] }> =\n"
-            "cmpf(a_tile, a_tile, predicate::NotEqual, cmp_ordering::Unordered);",
+            (
+                "let unequal: Tile<bool, { [8] }> =\n"
+                "cmpf(a_tile, a_tile, predicate::NotEqual, cmp_ordering::Unordered);"
+            ),
         ),
         (
             ["%u = itof %lane unsigned : tile<8xi32> -> tile<8xf32>", "%w = addf %u, %v : tile<8xf32>"],
-            "let lane_unsigned: Tile<u32, { [8] }> = bitcast(lane);\n"
-            "let converted: Tile<f32, { [8] }> = convert_tile(lane_unsigned);",
+            (
+                "let lane_unsigned: Tile<u32, { [8] }> = bitcast(lane);\n"
+                "let converted: Tile<f32, { [8] }> = convert_tile(lane_unsigned);"
+            ),
         ),
         (
             ["%r = reduce %v dim=0 identities=[0.0 : f32] : tile<8xf32> -> tile<f32>",
@@ -189,8 +201,10 @@ def test_an_array_is_a_tensor_and_the_launch_says_its_facts() -> None:
     [
         "  %k = assume bounded<0, 100>, %a0 : tile<i32>\n",
         "  %k = assume div_by<32>, %a3 : tile<i32>\n",
-        "  %one = reshape %pa : tile<ptr<f16>> -> tile<1xptr<f16>>\n"
-        "  %y, %yt = load_ptr_tko weak %one token=%t : tile<1xptr<f16>> -> tile<1xf16>, token\n",
+        (
+            "  %one = reshape %pa : tile<ptr<f16>> -> tile<1xptr<f16>>\n"
+            "  %y, %yt = load_ptr_tko weak %one token=%t : tile<1xptr<f16>> -> tile<1xf16>, token\n"
+        ),
     ],
     ids=["a bound", "a divisor above 16", "its pointer"],
 )
@@ -269,11 +283,11 @@ def test_layout() -> None:
     "path", sorted(KERNELS.glob("*/*.mlir")), ids=lambda each: f"{each.parent.name}-{each.stem}"
 )
 def test_the_same_dump_gives_the_same_text_as_rustfmt_lays_it_out(path: Path, tmp_path: Path) -> None:
-    try:
-        made = dump(path).text
-    except InputError as error:
-        assert error.line, error
+    if f"{path.parent.name}/{path.name}" in UNCOVERED:
+        with pytest.raises(InputError):
+            dump(path)
         return
+    made = dump(path).text
     assert made == dump(path).text
     if shutil.which("rustfmt") is None:
         return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("transpile", short_help="Write a dump as a kernel of cuTile Rust.")
 @click.argument("file", type=PATH)
-@click.option("-o", "--output", metavar="FILE.rs", help="Write the kernel there, and FILE.toml beside it.")
+@click.option("-o", "--output", type=PATH, metavar="FILE.rs", help="Write the kernel there, and FILE.toml beside it.")
 @click.option("--entry", metavar="NAME", help="The entry, where FILE holds several.")
 @click.option("--name", metavar="NAME", help="What module and function are called; by default as the entry.")
 @click.option("--arch", default="sm_100", show_default=True, metavar="ARCH", help="Of the dump that checks.")

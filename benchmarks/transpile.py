@@ -33,6 +33,8 @@ from tileir_diff.transpile import Transpiled, transpile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tileir_diff.dump.model import Dumped
+
 MANIFEST: Final = f"""\
 [package]
 name = "translated"
@@ -49,6 +51,8 @@ cutile = "={CUTILE}"
 debug = false
 """
 UNKNOWN: Final = "no front end that is known"
+AT_ONCE: Final = 60
+"""Kernels that one process of the front end compiles."""
 ROUNDS: Final = 5
 """So often is built again, without the modules that rustc refused."""
 
@@ -163,8 +167,12 @@ def _compared(folder: Path, made: Made) -> list[tuple[str, Path, str]]:
         Wanted(f"{module}::{each.kernel.entry}", parse_likes(each.kernel.likes))
         for module, each in made.items()
     ]
+    exporter = Exporter(str(folder))
+    dumps_: list[Dumped | InputError] = []
+    for start in range(0, len(wanted), AT_ONCE):
+        dumps_ += exporter.dump(wanted[start : start + AT_ONCE])
     told: list[tuple[str, Path, str]] = []
-    for (path, _, _), dumped in zip(made.values(), Exporter(str(folder)).dump(wanted), strict=True):
+    for (path, _, _), dumped in zip(made.values(), dumps_, strict=True):
         if isinstance(dumped, InputError):
             told.append(("front end", path, dumped.message))
             continue

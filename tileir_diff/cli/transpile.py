@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @click.command("transpile", short_help="Write a dump as a kernel of cuTile Rust.")
 @click.argument("file", type=PATH)
-@click.option("-o", "--output", type=PATH, metavar="FILE.rs", help="Write the kernel there, and FILE.toml beside it.")
+@click.option(
+    "-o", "--output", type=PATH, metavar="FILE.rs", help="Write the kernel there, and FILE.toml beside it."
+)
 @click.option("--entry", metavar="NAME", help="The entry, where FILE holds several.")
 @click.option("--name", metavar="NAME", help="What module and function are called; by default as the entry.")
 @click.option("--arch", default="sm_100", show_default=True, metavar="ARCH", help="Of the dump that checks.")
@@ -35,6 +37,7 @@ def transpile(
 
     Exit status: 0 written, 2 it cannot be translated; with --check that of the comparison.
     """
+    from tileir_diff.transpile import rust_name
     from tileir_diff.transpile import transpile as translated
     from tileir_diff.transpile.table import table_text
 
@@ -42,7 +45,7 @@ def transpile(
         raise click.UsageError("--check compares files: it needs FILE and -o FILE.rs", ctx)
     if output is not None and not output.endswith(".rs"):
         raise click.UsageError("-o FILE.rs: the name of a Rust file ends so", ctx)
-    if name is not None and not (name.isascii() and name.isidentifier()):
+    if name is not None and (not name.isidentifier() or rust_name(name) != name):
         raise click.UsageError(f"--name {name}: that is no name of a Rust function", ctx)
     with guarded(file):
         made = translated(_entry(file, entry), file, name)

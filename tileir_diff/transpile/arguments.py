@@ -15,7 +15,7 @@ from tileir_diff.dump.like import BYTES
 from tileir_diff.dump.rust_signature import MOST
 from tileir_diff.match.roles import array_groups
 from tileir_diff.transpile.refusal import refuse, refuse_type
-from tileir_diff.transpile.spelling import ELEMENTS
+from tileir_diff.transpile.spelling import ELEMENTS, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -115,7 +115,12 @@ class _Names:
     def _given(self, parameter: SSAValue) -> str:
         """The name in the dump, where a person gave it."""
         name = (parameter.name_hint or "").lower()
-        if not name.isidentifier() or name.startswith("arg") or name in self._taken or len(name) < 2:
+        if (
+            len(name) < 2
+            or not name.isidentifier()
+            or name.startswith("arg")
+            or name in self._taken | RESERVED
+        ):
             return ""
         self._taken.add(name)
         return name

@@ -15,8 +15,8 @@ from tileir_diff.transpile.helpers import Helpers, signature
 from tileir_diff.transpile.layout import INDENT, Call
 from tileir_diff.transpile.plan import Plan
 from tileir_diff.transpile.refusal import refuse
-from tileir_diff.transpile.spelling import ELEMENTS
-from tileir_diff.transpile.writer import CORE, RAW, SCALAR, Writer
+from tileir_diff.transpile.spelling import ELEMENTS, RESERVED
+from tileir_diff.transpile.writer import RAW, SCALAR, Writer
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
@@ -77,7 +77,7 @@ def rust_name(symbol: str) -> str:
     plain = MANGLED.sub("", symbol).removesuffix("_entry").split(".")[-1]
     name = re.sub(r"\W+", "_", plain).strip("_").lower() or "kernel"
     name = name if not name[0].isdecimal() else f"kernel_{name}"
-    return f"{name}_kernel" if name in CORE.split() else name
+    return f"{name}_kernel" if name in RESERVED else name
 
 
 def _begin(w: Writer, plan: Plan, arrays: Arrays) -> None:

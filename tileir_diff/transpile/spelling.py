@@ -44,6 +44,20 @@ ORDERING: Final = {
     "weak": "Weak", "relaxed": "Relaxed", "acquire": "Acquire", "release": "Release", "acq_rel": "AcqRel",
 }  # fmt: skip
 SCOPES: Final = {"tl_blk": "TileBlock", "device": "Device", "sys": "System"}
+_KEYWORDS: Final = (
+    "abstract as async await become box break const continue crate do dyn else enum extern false final fn "
+    "for gen if impl in let loop macro match mod move mut override priv pub ref return self static struct "
+    "super trait true try type typeof union unsafe unsized use virtual where while yield"
+)
+_LIBRARY: Final = (
+    "absf absi addf addi alloca andi atan2 atomic bitcast broadcast cat ceil cmpf cmpi constant cos cosh dim "
+    "dim_map divf divi exp exp2 extract exti floor fma fpowf fpowi ftof ftoi ftz insert iota itof log log2 "
+    "max maxf maxi min minf mini mma mmaf mmai mulf muli nan negf negi offset ordering ori overflow pack "
+    "padding permute pow predicate reduce remf remi reshape reverse rounding rsqrt scan scope select shape "
+    "shli shri sin sinh sqrt subf subi tan tanh tma token trunci unpack xori"
+)
+RESERVED: Final = frozenset(f"{_KEYWORDS} {_LIBRARY}".split())
+"""Words of the language, and names that the front end's library has: nothing may be called so."""
 MACRO_RANK: Final = 4
 """`shape!` and `const_array!` take no more dimensions."""
 

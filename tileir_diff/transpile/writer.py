@@ -16,6 +16,7 @@ from tileir_diff.transpile.spelling import (
     ELEMENTS,
     LITERALS,
     MACRO_RANK,
+    RESERVED,
     dims,
     literal,
     named,
@@ -45,14 +46,6 @@ ATOM: Final = 9
 """The strength of what needs no parentheses anywhere."""
 LONGEST: Final = 40
 """Expressions above this length get a name."""
-CORE: Final = (
-    "absf absi addf addi alloca andi atan2 bitcast broadcast cat ceil cmpf cmpi constant cos cosh divf divi "
-    "dim exp exp2 extract exti floor fma for fpowf fpowi ftof ftoi if in insert iota itof let log log2 loop "
-    "max maxf maxi min minf mini mma mmaf mmai mulf muli mut negf negi ordering ori pack permute pow reduce "
-    "remf remi reshape reverse rounding rsqrt scan scope select shape shli shri sin sinh sqrt subf subi tan "
-    "tanh tma token trunci type unpack unsafe use while xori"
-)  # fmt: skip
-"""Words that no value may be called."""
 
 
 class Expression(NamedTuple):
@@ -75,7 +68,7 @@ class Writer:
         self._made: list[dict[tuple[str, str], str]] = [{}]
         self._waiting: dict[SSAValue, tuple[str, Expression]] = {}
         self._calls: dict[SSAValue, tuple[str, Call]] = {}
-        self._taken = {*CORE.split(), *(each.name for each in arrays.arguments)}
+        self._taken = {*RESERVED, *(each.name for each in arrays.arguments)}
 
     # ---- statements
 

@@ -67,9 +67,19 @@ def test_a_table_is_read(tmp_path: Path) -> None:
     assert [each.rule for each in other.waivers] == ["entry-hint/*", "mask/*"]
 
 
+WITH_DUMP = '[rust]\ncrate = "k.rs"\n[[configuration]]\nname = "a"\nreference = "dumps/a.mlir"\n'
+
+
+def test_a_dump_stands_for_a_kernel_of_python(tmp_path: Path) -> None:
+    [row] = read_table(table(tmp_path, WITH_DUMP))
+    assert (row.reference, row.kernel, row.crate) == (f"{tmp_path}/dumps/a.mlir", "", f"{tmp_path}/k.rs")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (WITH_DUMP + "grid = [1]\n", "'a' has a reference: give a launch in place of the grid"),
+        (WITH_DUMP + 'python.like = ["N=1"]\n', "'a' has a reference: nothing of Python is dumped"),
         ("", "no [[configuration]] in it"),
         ("a = ", "not TOML"),
         ("archs = 1", "unknown key 'archs' in the table"),

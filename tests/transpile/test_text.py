@@ -256,6 +256,53 @@ def test_a_number_of_bf16_goes_through_f32(bits: int, number: str) -> None:
     assert "bf16::" not in made
 
 
+def test_a_tile_of_false_is_no_constant() -> None:
+    lines = body(
+        around(
+            "%k = constant <i1: false> : tile<8xi1>", "%w = select %k, %v, %v : tile<8xi1>, tile<8xf32>"
+        )
+    )  # fmt: skip
+    assert "let none: Tile<bool, { [8] }> = broadcast_scalar(false, shape![8]);" in lines
+
+
+def test_a_loop_ends_with_what_it_carries() -> None:
+    lines = body(
+        around(
+            "%z = constant <i32: 0> : tile<i32>", "%one = constant <i32: 1> : tile<i32>",
+            "%l:2 = loop iter_values(%i = %z, %a = %v) : tile<i32>, tile<8xf32> -> tile<i32>, tile<8xf32> {",
+            "%c = cmpi less_than %i, %n, signed : tile<i32> -> tile<i1>", "if %c {", "} else {",
+            "break %i, %a : tile<i32>, tile<8xf32>", "}",
+            "%e = exp %a : tile<8xf32>", "%j = addi %i, %one : tile<i32>",
+            "continue %j, %e : tile<i32>, tile<8xf32>", "}", "%w = negf %l#1 : tile<8xf32>",
+        )
+    )  # fmt: skip
+    start = lines.index("loop {")
+    assert lines[start - 2 : start + 8] == [
+        "let mut carried: i32 = 0i32;", "let mut a_tile_2: Tile<f32, { [8] }> = a_tile;",
+        "loop {", "if carried >= number {", "break;", "}", "carried = carried + 1i32;",
+        "a_tile_2 = exp(a_tile_2);", "}", "let negated: Tile<f32, { [8] }> = negf(a_tile_2);",
+    ]  # fmt: skip
+
+
+def test_several_values_of_a_branch_are_variables() -> None:
+    lines = body(
+        around(
+            "%z = constant <i32: 0> : tile<i32>",
+            "%c = cmpi less_than %n, %z, signed : tile<i32> -> tile<i1>",
+            "%r:2 = if %c -> (tile<8xf32>, tile<i32>) {", "%e = exp %v : tile<8xf32>",
+            "yield %e, %z : tile<8xf32>, tile<i32>", "} else {", "yield %v, %n : tile<8xf32>, tile<i32>", "}",
+            "%f = itof %r#1 signed : tile<i32> -> tile<f32>", "%f1 = reshape %f : tile<f32> -> tile<1xf32>",
+            "%fs = broadcast %f1 : tile<1xf32> -> tile<8xf32>", "%w = addf %r#0, %fs : tile<8xf32>",
+        )
+    )  # fmt: skip
+    start = lines.index("let mut chosen: Tile<f32, { [8] }> = a_tile;")
+    assert lines[start + 1 : start + 7] == [
+        "let mut chosen_2: i32 = number;", "if number < 0i32 {",
+        "let exponential: Tile<f32, { [8] }> = exp(a_tile);", "chosen = exponential;", "chosen_2 = 0i32;",
+        "}",
+    ]  # fmt: skip
+
+
 def test_names_of_kernels() -> None:
     assert rust_name("vector_add_Kt1_A1f32_1t1_p16_I256") == "vector_add"
     assert rust_name("_relu_fwd_kernel_entry") == "relu_fwd_kernel"

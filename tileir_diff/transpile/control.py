@@ -238,6 +238,8 @@ class Control:
                         w.assign(name, text)
             w.leave()
             w.line(end)
+        if w.lines[-2].strip() == "} else {":  # the other arm leaves all as it was
+            del w.lines[-2]
         for index, (name, form, _) in names.items():
             w.bind(op.results[index], form, name)
 

@@ -17,7 +17,7 @@ from tileir_diff.dialect.scalars import encode
 from tileir_diff.dialect.types import SCALARS
 from tileir_diff.errors import InputError
 from tileir_diff.transpile import rust_name
-from tileir_diff.transpile.layout import Call, Struct, let, statement
+from tileir_diff.transpile.layout import Call, Listed, Macro, Struct, let, statement
 from tileir_diff.transpile.spelling import literal
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
@@ -319,6 +319,14 @@ def test_layout() -> None:
     assert statement(Call("f", "a" * 61, unsafe=True), "") == [
         "unsafe {", "    f(", f"        {'a' * 61},", "    )", "};",
     ]  # fmt: skip
+    joined = let("t", "Token", Listed("join_tokens", *(f"token_{number}" for number in range(14))), "")
+    assert joined == [
+        "let t: Token = join_tokens(&[",
+        "    token_0, token_1, token_2, token_3, token_4, token_5, token_6, token_7, token_8, token_9,",
+        "    token_10, token_11, token_12, token_13,",
+        "]);",
+    ]
+    assert statement(Macro("m!", "a" * 61, '"b"'), "") == ["m!(", f"    {'a' * 61},", '    "b"', ");"]
     assert let("s", "S", Struct("S", "dims: &[a, b, c, d]"), "") == [
         "let s: S = S {",
         "    dims: &[a, b, c, d],",

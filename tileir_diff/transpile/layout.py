@@ -8,6 +8,8 @@ WIDTH: Final = 100
 CALL_WIDTH: Final = 60
 STRUCT_WIDTH: Final = 18
 """rustfmt breaks a call whose arguments take more, and a struct whose fields do."""
+SHORT: Final = 10
+"""Up to this length names of a list share a line."""
 INDENT: Final = "    "
 
 
@@ -16,6 +18,7 @@ class Call:
 
     brackets = ("(", ")")
     width = CALL_WIDTH
+    trailing_comma = True
 
     def __init__(self, name: str, *operands: str, unsafe: bool = False) -> None:
         self.name = name
@@ -34,9 +37,37 @@ class Call:
     def broken(self, indent: str) -> list[str]:
         """One operand a line."""
         inner = [f"{indent}{INDENT}{each}," for each in self.operands]
+        if not self.trailing_comma:
+            inner[-1] = inner[-1][:-1]
         opening, closing = (each.strip() for each in self.brackets)
         gap = " " if opening == "{" else ""
         return [f"{indent}{self.name}{gap}{opening}", *inner, f"{indent}{closing}"]
+
+
+class Macro(Call):
+    """A macro with its arguments."""
+
+    trailing_comma = False
+
+
+class Listed(Call):
+    """A call of one list; short names fill the lines of one that is broken."""
+
+    brackets = ("(&[", "])")
+    width = CALL_WIDTH - len("&[]")
+
+    def broken(self, indent: str) -> list[str]:
+        if any(len(each) > SHORT for each in self.operands):
+            return super().broken(indent)
+        lines = [f"{indent}{self.name}(&["]
+        filled = f"{indent}{INDENT}{self.operands[0]},"
+        for each in self.operands[1:]:
+            if len(filled) + len(each) + 2 > WIDTH:
+                lines.append(filled)
+                filled = f"{indent}{INDENT}{each},"
+            else:
+                filled += f" {each},"
+        return [*lines, filled, f"{indent}])"]
 
 
 class Struct(Call):
@@ -62,7 +93,8 @@ def assign(name: str, value: Text, indent: str) -> list[str]:
 def statement(value: Call, indent: str) -> list[str]:
     """A call for what it does."""
     if not value.unsafe:
-        return [f"{indent}{value.text};"] if value.short else _ended(value.broken(indent))
+        line = f"{indent}{value.text};"
+        return [line] if value.short and len(line) <= WIDTH else _ended(value.broken(indent))
     line = f"{indent}unsafe {{ {value.text} }};"
     if value.short and len(line) <= WIDTH:
         return [line]

@@ -8,7 +8,7 @@ from tileir_diff.dialect.types import GatherScatterView, PartitionView, StridedV
 from tileir_diff.graph.values import element_name, operand
 from tileir_diff.transpile.arguments import stated_texts
 from tileir_diff.transpile.helpers import Access
-from tileir_diff.transpile.layout import Call, Struct
+from tileir_diff.transpile.layout import Call, Listed, Macro, Struct
 from tileir_diff.transpile.refusal import refuse
 from tileir_diff.transpile.spelling import ELEMENTS, PADDING, dims, tile_type
 from tileir_diff.transpile.writer import OTHER, SCALAR, TILE
@@ -352,8 +352,8 @@ def make_token(w: Writer, op: TileOp) -> None:
 
 
 def join_tokens(w: Writer, op: TileOp) -> None:
-    listed = ", ".join(w.other(each) for each in op.inputs)
-    w.define(op.results[0], OTHER, Call("join_tokens", f"&[{listed}]"), "joined")
+    made = Listed("join_tokens", *(w.other(each) for each in op.inputs))
+    w.define(op.results[0], OTHER, made, "joined")
 
 
 def assume(w: Writer, op: TileOp) -> None:
@@ -379,7 +379,7 @@ def dependent(w: Writer, op: TileOp) -> None:
 def assertion(w: Writer, op: TileOp) -> None:
     condition = operand(op, "condition")
     value = w.tile(condition) if _rank(condition) else w.scalar(condition)
-    w.line(f'cuda_tile_assert!({value}, "{_quoted(op, str(op.get("message")))}");')
+    w.do(Macro("cuda_tile_assert!", value, f'"{_quoted(op, str(op.get("message")))}"'))
 
 
 def _quoted(op: TileOp, text: str) -> str:

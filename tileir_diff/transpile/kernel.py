@@ -6,7 +6,14 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tileir_diff.dialect.types import Ptr, Tile
+from tileir_diff.dialect.types import (
+    GatherScatterView,
+    PartitionView,
+    Ptr,
+    StridedView,
+    TensorView,
+    Tile,
+)
 from tileir_diff.graph.values import element_name, ops_within
 from tileir_diff.transpile import arithmetic, memory, reductions, shapes
 from tileir_diff.transpile.arguments import read_arguments, stated_texts
@@ -14,14 +21,15 @@ from tileir_diff.transpile.control import Control
 from tileir_diff.transpile.helpers import Helpers, signature
 from tileir_diff.transpile.layout import INDENT, Call
 from tileir_diff.transpile.plan import Plan
-from tileir_diff.transpile.refusal import refuse
+from tileir_diff.transpile.refusal import refuse, refuse_type
 from tileir_diff.transpile.spelling import ELEMENTS, RESERVED
 from tileir_diff.transpile.writer import RAW, SCALAR, Writer
 
 if TYPE_CHECKING:
-    from xdsl.ir import SSAValue
+    from xdsl.ir import Attribute, SSAValue
 
     from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.dialect.types import Scalar
     from tileir_diff.transpile.arguments import Arrays
 
 HANDLERS: Final = {**arithmetic.HANDLERS, **memory.HANDLERS, **reductions.HANDLERS, **shapes.HANDLERS}
@@ -118,7 +126,24 @@ def _write(w: Writer, op: TileOp) -> None:
     handler = HANDLERS.get(op.short)
     if handler is None:
         raise refuse(op, "this op is not covered")
+    for value in (*op.inputs, *op.results):
+        element = _element_of(value.type)
+        if element is not None and element.name not in ELEMENTS:
+            raise refuse_type(op, element)
     handler(w, op)
+
+
+def _element_of(type_: Attribute) -> Scalar | None:
+    """The type of the numbers in a tile, behind its pointers, or in a view; None where there are none."""
+    match type_:
+        case Tile():
+            return type_.element.pointee if isinstance(type_.element, Ptr) else type_.element
+        case TensorView():
+            return type_.element
+        case PartitionView() | StridedView() | GatherScatterView():
+            return type_.tensor_view.element
+        case _:
+            return None
 
 
 def _hints(entry: TileOp) -> str:

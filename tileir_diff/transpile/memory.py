@@ -76,8 +76,6 @@ def tile_view(w: Writer, op: TileOp) -> None:
     tile = w.shape(kind.tile)
     match kind:
         case PartitionView():
-            if kind.tensor_view.element.name not in ELEMENTS:
-                raise refuse(op, f"cuTile Rust has no type for {kind.tensor_view.element}")
             plain = kind.dim_map == tuple(range(len(kind.dim_map)))
             order = "dim_map::Identity" if plain else w.array(kind.dim_map)
             padding = f"padding::{PADDING[kind.padding]}"

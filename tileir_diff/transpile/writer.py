@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tileir_diff.dialect.types import Ptr, Tile, Token
 from tileir_diff.transpile import layout
 from tileir_diff.transpile.layout import Call, Struct
-from tileir_diff.transpile.refusal import refuse, refuse_type
+from tileir_diff.transpile.refusal import refuse
 from tileir_diff.transpile.spelling import (
     ELEMENTS,
     LITERALS,
@@ -144,14 +144,11 @@ class Writer:
         return waiting[1]
 
     def form_type(self, value: SSAValue, form: str) -> str:
-        """The type of a value in a form. Raises InputError for one that the front end lacks."""
+        """The type of a value in a form."""
         type_ = value.type
-        try:
-            if form == OTHER or not isinstance(type_, Tile) or isinstance(type_.element, Ptr):
-                return type_text(type_)
-            element = ELEMENTS[type_.element.name]
-        except KeyError:
-            raise refuse_type(self._place(value), type_) from None
+        if form == OTHER or not isinstance(type_, Tile) or isinstance(type_.element, Ptr):
+            return type_text(type_)
+        element = ELEMENTS[type_.element.name]
         if form == SCALAR:
             return element
         return tile_type(type_, unsigned(element) if form == UNSIGNED and element != "bool" else element)

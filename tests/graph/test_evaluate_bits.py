@@ -114,3 +114,22 @@ def test_a_shift_by_more_than_all_bits_is_no_crash() -> None:
         "%w = itof %s signed rounding<nearest_even> : tile<128xi32> -> tile<128xf32>"
     )
     assert found(text, text) == []
+
+
+@pytest.mark.parametrize(
+    ("element", "bits", "number"),
+    [("f8E4M3FN", 69, "0x45"), ("f8E5M2", 66, "0x42"), ("f8E8M0FNU", -128, "0x80"), ("f16", 15360, "0x3C00")],
+)
+def test_a_constant_is_its_bits_also_of_eight(element: str, bits: int, number: str) -> None:
+    width = 16 if element == "f16" else 8
+    tile, integers = f"tile<128x{element}>", f"tile<128xi{width}>"
+    head = f"%c = ptr_to_ptr %pb : tile<128xptr<f32>> -> tile<128xptr<{element}>>\n"
+    store = f"%s = store_ptr_tko weak %c, %k token=%t : tile<128xptr<{element}>>, {tile} -> token"
+
+    def stored(*lines: str) -> str:
+        return kernel("\n".join((head, *lines, store)))
+
+    written = stored(f"%k = constant <{element}: {number}> : {tile}")
+    by_bits = f"%i = constant <i{width}: {{}}> : {integers}\n%k = bitcast %i : {integers} -> {tile}"
+    assert_equal(written, stored(by_bits.format(bits)))
+    assert found(written, stored(by_bits.format(bits + 1)))

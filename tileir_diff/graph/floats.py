@@ -10,6 +10,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.scalars import FORMATS as ALL_FORMATS
 from tileir_diff.graph import comparisons
 from tileir_diff.graph.folding import FOLDED, folded
 from tileir_diff.graph.formats import FORMATS, decode, encode, encode_integer, show
@@ -400,14 +401,13 @@ def _bitcast(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> T
     source, target = element
     (x,) = args
     value = terms.value(x)
-    if value is not None and target in FORMATS:
-        width = sum(FORMATS[target][:2]) + 1
-        return constant(terms, target, value & ((1 << width) - 1))
+    if value is not None and target in ALL_FORMATS:
+        return constant(terms, target, value & ((1 << ALL_FORMATS[target].bits) - 1))
     node = terms.single(x)
     if node is None:
         return None
     kind, attr, inside = terms.kind[node], terms.attr[node], terms.args[node]
-    if kind == "fc" and target in _INTEGERS and source in FORMATS:
+    if kind == "fc" and target in _INTEGERS and source in ALL_FORMATS:
         return terms.const(_signed(attr[1], _INTEGERS[target]))
     if kind == "f" and attr[0] == "bitcast":
         return _as_sort(terms, target, normalise(terms, ("bitcast", (attr[1][0], target), ()), inside))

@@ -66,7 +66,9 @@ def app() -> None:
 
 
 def _register() -> None:
-    from tileir_diff.cli import assemble, classify, diff, doctor, dump, inspect, port, reduce, rules, run
+    from tileir_diff.cli import (
+        assemble, classify, diff, doctor, dump, gate, inspect, mcp, port, port_run, reduce, rules, run,
+    )  # fmt: skip
 
     for command in (
         diff.diff,
@@ -83,6 +85,9 @@ def _register() -> None:
         doctor.doctor,
         dump.dump,
         port.port_check,
+        port_run.port,
+        gate.gate,
+        mcp.mcp,
     ):
         app.add_command(command)
 

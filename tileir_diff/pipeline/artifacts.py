@@ -64,7 +64,7 @@ class Array(_Model):
     shape: list[Annotated[int, Field(ge=1)]]
     strides: list[Annotated[int, Field(ge=0)]]
     align: Annotated[int, Field(ge=1)] = 16
-    use: Literal["read", "write", "both"]
+    use: str = Field(default="", description="As `tileir-diff show` tells it: read, write, atomic.")
 
     @model_validator(mode="after")
     def _ranks_agree(self) -> Array:
@@ -108,7 +108,7 @@ class Variant(_Model):
     """One specialisation of the reference: a dump, and the launch that it was made for."""
 
     name: Name
-    dispatch: Text = Field("", description="When the host takes it, in words.")
+    dispatch: Text = Field(default="", description="When the host takes it, in words.")
     reference: Inside = Field(description="The reference's dump; given, never written by a worker.")
     entry: str = Field(description="Symbol of the entry in that dump.")
     arch: str = "sm_100"
@@ -138,7 +138,7 @@ class Baseline(_Model):
 class Analysis(Artifact):
     """What is to be ported: variants, their launches, tolerances, tuning, baseline."""
 
-    schema_: Literal["tileir-analysis/1"] = Field("tileir-analysis/1", alias="schema")
+    schema_: Literal["tileir-analysis/1"] = Field(default="tileir-analysis/1", alias="schema")
     operator: Name
     variants: Annotated[list[Variant], Field(min_length=1, max_length=200)]
     tuning: dict[str, list[int]] = Field(default_factory=dict, description="Constants to choose, and values.")
@@ -152,6 +152,23 @@ class Analysis(Artifact):
         if twice:
             raise ValueError(f"two variants are called {twice[0]}")
         return self
+
+
+class Reference(Artifact):
+    """What is known of a reference before anyone looks at it: reference/NAME.json, beside its dump.
+
+    Empty or null is what is not known. Written by the pipeline, never by a worker.
+    """
+
+    schema_: Literal["tileir-reference/1"] = Field(default="tileir-reference/1", alias="schema")
+    name: Name
+    entry: str = ""
+    arch: str = "sm_100"
+    grid: list[int] | None = None
+    arguments: list[dict[str, int | float | str | None]] | None = None
+    arrays: dict[str, Array] = Field(default_factory=dict)
+    constants: dict[str, int] = Field(default_factory=dict)
+    made_by: dict[str, str] = Field(default_factory=dict)
 
 
 # ---- what gates write
@@ -181,7 +198,7 @@ class GateFinding(_Model):
 class GateVerdict(Artifact):
     """What code decided about the artifacts of one stage."""
 
-    schema_: Literal["tileir-gate/1"] = Field("tileir-gate/1", alias="schema")
+    schema_: Literal["tileir-gate/1"] = Field(default="tileir-gate/1", alias="schema")
     stage: Stage
     outcome: Outcome
     evidence: Evidence
@@ -190,8 +207,8 @@ class GateVerdict(Artifact):
     saw: dict[str, Sha] = Field(description="Every file that the verdict depends on.")
     settings: dict[str, str] = Field(default_factory=dict, description="What the user decided.")
     versions: dict[str, str]
-    content: str = Field("", description="SHA-256 of this document without `content` and `mac`.")
-    mac: str = Field("", description="HMAC-SHA-256 of `content` under the run's key; empty: no key.")
+    content: str = Field(default="", description="SHA-256 of this document without `content` and `mac`.")
+    mac: str = Field(default="", description="HMAC-SHA-256 of `content` under the run's key; empty: no key.")
 
 
 # ---- correctness, perf.json, diff_report.json, residual.json
@@ -209,7 +226,7 @@ class Compared(_Model):
 class Correctness(Artifact):
     """What the host gate measured; written by the gate alone."""
 
-    schema_: Literal["tileir-correctness/1"] = Field("tileir-correctness/1", alias="schema")
+    schema_: Literal["tileir-correctness/1"] = Field(default="tileir-correctness/1", alias="schema")
     evidence: Evidence
     kernel: Sha
     compared: list[Compared]
@@ -227,8 +244,8 @@ class Ratio(_Model):
 class Perf(Artifact):
     """What was measured, every configuration by itself; `results` is empty where nothing was."""
 
-    schema_: Literal["tileir-perf/1"] = Field("tileir-perf/1", alias="schema")
-    results: str = Field("", description="SHA-256 of the result file; empty: there is none.")
+    schema_: Literal["tileir-perf/1"] = Field(default="tileir-perf/1", alias="schema")
+    results: str = Field(default="", description="SHA-256 of the result file; empty: there is none.")
     device: str = ""
     geomean: float | None = None
     configurations: list[Ratio] = Field(default_factory=list[Ratio])
@@ -247,8 +264,8 @@ class Proof(_Model):
 class DiffReport(Artifact):
     """Why a stage failed. Cause and route are those of `tileir-diff classify`; a worker adds what to do."""
 
-    schema_: Literal["tileir-diff-report/1"] = Field("tileir-diff-report/1", alias="schema")
-    failed: Literal["kernel", "host"]
+    schema_: Literal["tileir-diff-report/1"] = Field(default="tileir-diff-report/1", alias="schema")
+    failed: Literal["kernel", "host", "performance"]
     variant: str
     cause: str
     owner: str | None
@@ -273,12 +290,13 @@ class Residue(_Model):
 class Residual(Artifact):
     """Why configurations are slow: every slow one has a cause with evidence, or is named as unexplained."""
 
-    schema_: Literal["tileir-residual/1"] = Field("tileir-residual/1", alias="schema")
+    schema_: Literal["tileir-residual/1"] = Field(default="tileir-residual/1", alias="schema")
     causes: list[Residue]
     unexplained: list[str] = Field(default_factory=list)
 
 
 ARTIFACTS: dict[str, type[Artifact]] = {
+    "reference": Reference,
     "analysis": Analysis,
     "gate": GateVerdict,
     "correctness": Correctness,

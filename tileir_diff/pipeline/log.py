@@ -81,14 +81,21 @@ class Judged(_Entry):
     changed: list[str] = Field(default_factory=list[str], description="What differs from the attempt before.")
 
 
+class Supplied(_Entry):
+    """The user gave more after an end that left something open: results of a GPU."""
+
+    kind: Literal["supplied"] = "supplied"
+    files: dict[str, Sha]
+
+
 class Ended(_Entry):
-    """The last line."""
+    """The last line, unless more is supplied."""
 
     kind: Literal["ended"] = "ended"
     end: str
 
 
-Entry = Begun | Attempted | Answered | Judged | Ended
+Entry = Begun | Attempted | Answered | Judged | Supplied | Ended
 ENTRY: Final[TypeAdapter[Entry]] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
 
 

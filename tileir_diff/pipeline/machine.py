@@ -34,7 +34,8 @@ TABLE: Final[Mapping[tuple[Stage, Outcome], Stage | str]] = MappingProxyType(
         ("performance", "PASS"): COMPLETE,
         ("performance", "UNMEASURED"): UNMEASURED,
         ("performance", "SLOW"): "investigator",
-        ("performance", "FAIL"): "performance",
+        # wrong on a GPU, whatever its speed
+        ("performance", "FAIL"): "diff",
         ("diff", "TO_KERNEL"): "kernel",
         ("diff", "TO_HOST"): "host",
         ("diff", "UPSTREAM"): UPSTREAM,
@@ -90,12 +91,10 @@ def after(state: State, outcome: Outcome, spent: Spent, limits: Limits) -> State
     stage = state.stage
     if stage is None or (stage, outcome) not in TABLE:
         raise ValueError(f"{stage or 'a run that has ended'} has no outcome {outcome}")
-    gone: list[Stage] = [stage]
-    for each in state.passed:
-        if stage in STAGES[each].needs:
-            gone.append(each)
+    kept: list[Stage] = [each for each in state.passed if each != stage and stage not in STAGES[each].needs]
     if outcome in STAGES[stage].passes:
-        passed |= {stage}
+        kept.append(stage)
+    passed = frozenset(kept)
     state = state._replace(
         passed=passed,
         spawned=(*state.spawned, stage),

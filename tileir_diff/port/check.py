@@ -39,7 +39,7 @@ class Pair(NamedTuple):
 
 def dump_pairs(configurations: Sequence[Configuration], folder: str) -> Iterator[Pair]:
     """Dumps all, into a folder for each configuration. Raises InputError where nothing can be written."""
-    references = _python(configurations)
+    references = python_dumps(configurations)
     generated = _rust(configurations, references)
     for each, left, right in zip(configurations, references, generated, strict=True):
         place = Path(folder, _file_name(each.name))
@@ -61,7 +61,7 @@ def user_folder(path: str) -> str:
 
 
 def _written(pair: Pair, left: Made, right: Made, place: Path) -> Pair:
-    grid = pair.configuration.grid or _recorded_grid(left[0])
+    grid = pair.configuration.grid or recorded_grid(left[0])
     launch = launch_of(left, right, grid) if grid is not None and pair.launch is None else None
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def _written(pair: Pair, left: Made, right: Made, place: Path) -> Pair:
     return pair._replace(launch=str(place / "launch.json"))
 
 
-def _python(configurations: Sequence[Configuration]) -> list[Made | InputError]:
+def python_dumps(configurations: Sequence[Configuration]) -> list[Made | InputError]:
     """The reference of each: kernels that are described by one process, calls by one each."""
     made: list[Made | InputError] = [InputError("not dumped", each.name) for each in configurations]
     wanted: list[tuple[int, WantedPython]] = []
@@ -126,7 +126,8 @@ def recorded_arguments(told: list[dict[str, Any]]) -> list[Argument]:
     return found
 
 
-def _recorded_grid(made: Dumped) -> tuple[int, int, int] | None:
+def recorded_grid(made: Dumped) -> tuple[int, int, int] | None:
+    """The grid of a launch that was recorded; None for a dump of a kernel alone."""
     sizes = made.specialised.get("grid")
     return (sizes[0], sizes[1], sizes[2]) if sizes else None
 

@@ -137,6 +137,26 @@ def build(crate: Crate, target: Path | None = None) -> Built:
     return Built(libraries, (dependencies, *dict.fromkeys(search)))
 
 
+def build_library(folder: Path, target: Path) -> Path:
+    """Builds a package whose library is one for C, and gives that.
+
+    Raises InputError with the first error of rustc at its line, or with what else cargo says.
+    """
+    call = ["build", "--lib", "--message-format", "json"]
+    said = _cargo(call, str(folder), str(folder), {"CARGO_TARGET_DIR": str(target)})
+    found: Path | None = None
+    for line in said.stdout.splitlines():
+        message = cast("dict[str, Any]", json.loads(line)) if line.startswith("{") else {}
+        if message.get("reason") == "compiler-message" and message["message"]["level"] == "error":
+            raise _refusal(message["message"], folder)
+        if message.get("reason") == "compiler-artifact":
+            own = [Path(file) for file in message["filenames"] if file.endswith((".so", ".dylib"))]
+            found = own[0] if own and "cdylib" in message["target"]["kind"] else found
+    if said.returncode != 0 or found is None:
+        raise _failure(said.stderr, str(folder))
+    return found
+
+
 def link(source: Path, output: Path, externs: dict[str, Path], search: tuple[str, ...], folder: Path) -> None:
     """Compiles a program against libraries that cargo built. Raises InputError where that fails."""
     rustc = os.environ.get("RUSTC", "rustc")

@@ -1,0 +1,112 @@
+"""The mechanical worker: no model, the same answer each time, for the kernels that it covers."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tileir_diff.errors import InputError
+from tileir_diff.pipeline.artifacts import DiffReport, Perf, Proof, Residual
+from tileir_diff.pipeline.gates.common import Given, told
+from tileir_diff.pipeline.workers.model import Answer, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tileir_diff.pipeline.stages import Stage
+
+MODULE: Final = re.compile(r"(#\[cutile::module\]\s*pub mod )(\w+)")
+
+
+class Template(NamedTuple):
+    """A worker that follows templates."""
+
+    name: str = "template"
+
+    def work(self, task: Task) -> Answer:
+        """Writes the stage's files; it fails with a reason where it covers something not."""
+        try:
+            for path, text in _MADE[task.stage](task).items():
+                place = task.folder / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(text, "utf-8")
+        except InputError as error:
+            return Answer("failed", told(error, task.folder).encode())
+        return Answer("ok")
+
+
+def _analyst(task: Task) -> dict[str, str]:
+    from tileir_diff.pipeline.workers.analyse import analyse
+
+    return {"analysis.json": analyse(task.folder, task.operator).to_json()}
+
+
+def _kernel(task: Task) -> dict[str, str]:
+    """One module a variant, each translated from its reference."""
+    from tileir_diff.pipeline.workers.names import module_name
+    from tileir_diff.transpile import transpile
+
+    analysis = Given(task.folder, {}).analysis()
+    texts: list[str] = []
+    for variant in analysis.variants:
+        text = transpile(str(task.folder / variant.reference), variant.entry)
+        if len(analysis.variants) > 1:
+            text = MODULE.sub(lambda found, name=variant.name: found[1] + module_name(name), text, count=1)
+            text = re.sub(r"^//!", "//", text, flags=re.MULTILINE)
+        texts.append(text)
+    return {"kernel.rs": "\n".join(texts)}
+
+
+def _host(task: Task) -> dict[str, str]:
+    from tileir_diff.pipeline.workers.host import ffi_text, wrapper_text
+
+    given = Given(task.folder, {})
+    analysis = given.analysis()
+    return {"ffi.rs": ffi_text(given, analysis), "wrapper.py": wrapper_text(analysis)}
+
+
+def _performance(task: Task) -> dict[str, str]:
+    from tileir_diff.pipeline.gates.performance import measured
+
+    given = Given(task.folder, {})
+    return {"perf.json": measured(given, given.analysis()).to_json()}
+
+
+def _diff(task: Task) -> dict[str, str]:
+    from tileir_diff.pipeline.gates.diagnosis import diagnose
+
+    given = Given(task.folder, {})
+    with tempfile.TemporaryDirectory(prefix="tileir-diff-") as place:
+        found = diagnose(given, Path(place))
+    report = DiffReport(
+        failed=found.failed, variant=found.variant, cause=found.cause, owner=found.owner, route=found.route,
+        fix=found.fix or found.why, evidence=_asked(given, found.why) if found.route == "upstream" else [],
+    )  # fmt: skip
+    return {"diff_report.json": report.to_json()}
+
+
+def _asked(given: Given, why: str) -> list[Proof]:
+    """The line of kernel.rs that a diagnosis names."""
+    found = re.search(r"kernel\.rs:(\d+)", why)
+    lines = given.text("kernel.rs").split("\n")
+    if found is None or int(found[1]) > len(lines):
+        return []
+    return [Proof(file="kernel.rs", line=int(found[1]), text=lines[int(found[1]) - 1].strip())]
+
+
+def _investigator(task: Task) -> dict[str, str]:
+    """It has no explanation, and says so."""
+    perf = Given(task.folder, {}).read(Perf, "perf.json")
+    return {"residual.json": Residual(causes=[], unexplained=perf.slow).to_json()}
+
+
+_MADE: Final[dict[Stage, Callable[[Task], dict[str, str]]]] = {
+    "analyst": _analyst,
+    "kernel": _kernel,
+    "host": _host,
+    "performance": _performance,
+    "diff": _diff,
+    "investigator": _investigator,
+}

@@ -67,7 +67,19 @@ def app() -> None:
 
 def _register() -> None:
     from tileir_diff.cli import (
-        assemble, classify, diff, doctor, dump, gate, inspect, mcp, port, port_run, reduce, rules, run,
+        assemble,
+        classify,
+        diff,
+        doctor,
+        dump,
+        gate,
+        inspect,
+        mcp,
+        port,
+        port_run,
+        reduce,
+        rules,
+        run,
     )  # fmt: skip
 
     for command in (

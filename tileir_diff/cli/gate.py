@@ -24,7 +24,9 @@ STATUS = {"PASS": 0, "FAIL": 1, "NO_BUILD": 1}
 @click.option("--kernel", type=PATH, metavar="FILE", help="kernel.rs.")
 @click.option("--waivers", type=PATH, metavar="FILE", help="A settings file, of which the waivers count.")
 @click.option("--key", type=PATH, metavar="FILE", help="A run's key: signs, or tells what was signed.")
-@click.option("--verify", type=PATH, metavar="VERDICT", help="In place of a check: what this verdict is worth.")
+@click.option(
+    "--verify", type=PATH, metavar="VERDICT", help="In place of a check: what this verdict is worth."
+)
 @click.option("--root", type=PATH, metavar="FOLDER", help="With --verify: where the verdict's files are.")
 @click.option("--recompute", is_flag=True, help="With --verify: decide again, and compare; needs no key.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
@@ -99,7 +101,7 @@ def _verify(path: str, given: dict[str, Any]) -> int:
     from tileir_diff.ingest.text import read_text
     from tileir_diff.pipeline.artifacts import GateVerdict
     from tileir_diff.pipeline.log import sha256
-    from tileir_diff.pipeline.sign import STANDINGS, read_key, standing
+    from tileir_diff.pipeline.sign import STANDINGS, bare, read_key, standing
 
     verdict = GateVerdict.read(read_text(path), path)
     own = Path(path).resolve().parent
@@ -118,8 +120,9 @@ def _verify(path: str, given: dict[str, Any]) -> int:
         again = _made(
             str(places["analysis.json"]), str(places["kernel.rs"]), str(waivers) if waivers else None, None
         )
-        bare = {"content": "", "mac": "", "settings": {}}
-        same = again.model_copy(update=bare) == verdict.model_copy(update=bare)
-        worth, why = ("true", "decided again: the same") if same else ("forged", f"decided again: {again.outcome}")
+        same = bare(again, "settings") == bare(verdict, "settings")
+        worth, why = (
+            ("true", "decided again: the same") if same else ("forged", f"decided again: {again.outcome}")
+        )
     emit(f"{verdict.stage} {verdict.outcome}: {worth}: {why}\n  {STANDINGS[worth]}\n", None)
     return 0 if worth == "true" else 1

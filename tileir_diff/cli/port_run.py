@@ -14,6 +14,7 @@ from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
     from tileir_diff.pipeline.engine import Port
+    from tileir_diff.pipeline.state import Run
     from tileir_diff.pipeline.workers.model import Worker
 
 WORKERS = "template, command:FILE.toml or replay:FILE.json"
@@ -33,9 +34,19 @@ WORKERS = "template, command:FILE.toml or replay:FILE.json"
 @click.option("--waivers", type=PATH, metavar="FILE", help="A settings file, of which the waivers count.")
 @click.option("--attempts", type=click.IntRange(1), default=4, show_default=True, help="Workers a stage.")
 @click.option("--spawns", type=click.IntRange(1), default=16, show_default=True, help="Workers in all.")
-@click.option("--tokens", type=click.IntRange(1), default=2_000_000, show_default=True, help="That they may use.")
-@click.option("--seconds", type=Seconds(min_open=True), default=21600, show_default=True, help="Of workers and gates.")
-@click.option("--run-seconds", type=Seconds(min_open=True), default=60, show_default=True, help="Interpreter, a variant.")
+@click.option(
+    "--tokens", type=click.IntRange(1), default=2_000_000, show_default=True, help="That they may use."
+)
+@click.option(
+    "--seconds", type=Seconds(min_open=True), default=21600, show_default=True, help="Of workers and gates."
+)
+@click.option(
+    "--run-seconds",
+    type=Seconds(min_open=True),
+    default=60,
+    show_default=True,
+    help="Interpreter, a variant.",
+)
 @click.option("--layout", type=click.Choice(("tilegym",)), help="Also lay the result out for other tools.")
 @click.pass_context
 def port(ctx: click.Context, words: tuple[str, ...], **given: Any) -> None:
@@ -150,7 +161,13 @@ def _go(running: Port) -> None:
         else:
             go(running)
             return
-    running.go(lambda run, what: sys.stderr.write(f"{what}\n"))
+    running.go(_tell)
+
+
+def _tell(run: Run, what: str) -> None:
+    """A step, as a line."""
+    del run
+    sys.stderr.write(f"{what}\n")
 
 
 def _replay(path: Path) -> int:

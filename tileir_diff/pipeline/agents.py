@@ -21,11 +21,13 @@ CARDS: Final[dict[Stage, str]] = {
 
 
 def agents_folder() -> Path:
-    """At the top of the repository; an installed package carries a copy. Raises InputError where there is none."""
+    """At the top of the repository, or in an installed package. Raises InputError where there is none."""
     for place in (Path(__file__).parents[2] / "agents", Path(__file__).parents[1] / "agents"):
         if (place / "cards").is_dir():
             return place
-    raise InputError("the folder agents is not there: is the package complete?", str(Path(__file__).parents[1]))
+    raise InputError(
+        "the folder agents is not there: is the package complete?", str(Path(__file__).parents[1])
+    )
 
 
 def cards() -> dict[Stage, str]:

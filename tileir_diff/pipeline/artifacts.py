@@ -272,7 +272,9 @@ class DiffReport(Artifact):
     route: Route
     fix: Text
     evidence: list[Proof] = Field(default_factory=list[Proof])
-    reduced: Inside | None = Field(None, description="A smaller kernel that shows a bug of the compiler.")
+    reduced: Inside | None = Field(
+        default=None, description="A smaller kernel that shows a bug of the compiler."
+    )
 
 
 class Residue(_Model):

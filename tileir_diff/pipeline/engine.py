@@ -1,4 +1,4 @@
-"""Runs a port: asks the machine what is next, starts a worker, lets the gate decide, and writes all of it down."""
+"""Runs a port: asks the machine what is next, starts a worker, lets the gate decide, keeps all of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes
 from tileir_diff.pipeline.gates.common import Given, Ruled
 from tileir_diff.pipeline.log import Answered, Attempted, Begun, Ended, Judged, Log, Supplied, sha256
 from tileir_diff.pipeline.sandbox import snapshot
-from tileir_diff.pipeline.sign import make_key, signed
+from tileir_diff.pipeline.sign import bare, make_key, signed
 from tileir_diff.pipeline.stages import STAGES, owns
 from tileir_diff.pipeline.state import Run, limits_of, replayed
 from tileir_diff.pipeline.workers.model import SCRATCH, Task
@@ -40,9 +40,11 @@ TREE: Final = "tree"
 
 
 class Port:
-    """One run in its folder. Raises InputError where the folder is another process's, or its log is damaged."""
+    """One run in its folder. Raises InputError where another process has it, or its log is damaged."""
 
-    def __init__(self, folder: Path, worker: Worker, gates: Mapping[Stage, Gate], cards: Mapping[Stage, str]) -> None:
+    def __init__(
+        self, folder: Path, worker: Worker, gates: Mapping[Stage, Gate], cards: Mapping[Stage, str]
+    ) -> None:
         self.folder = folder
         self.worker = worker
         self.gates = gates
@@ -50,9 +52,7 @@ class Port:
         self.log = Log(folder)
         self.key = make_key(folder)
 
-    def begin(
-        self, operator: str, limits: Limits, settings: dict[str, str], files: dict[str, bytes]
-    ) -> None:
+    def begin(self, operator: str, limits: Limits, settings: dict[str, str], files: dict[str, bytes]) -> None:
         """Writes the first line. Raises InputError where the run has one."""
         if self.log.entries:
             raise InputError("this port has begun: `--resume` goes on with it", str(self.folder))
@@ -83,7 +83,7 @@ class Port:
     def go(self, watch: Watch | None = None) -> Run:
         """Works until the run has ended. Each step survives a crash, and a finished one is not done again."""
         run = self.run
-        tell = watch or (lambda run, what: None)
+        tell = watch or _silent
         while run.state.stage is not None:
             stage = run.state.stage
             if run.answered is not None:
@@ -137,7 +137,9 @@ class Port:
                 attempt=attempted.attempt,
                 stage=stage,
                 status=answer.status,
-                outputs={} if refused or answer.status != "ok" else {path: put(outputs[path]) for path in outputs},
+                outputs={}
+                if refused or answer.status != "ok"
+                else {path: put(outputs[path]) for path in outputs},
                 refused=refused,
                 said=put(answer.said),
                 tokens=answer.tokens,
@@ -170,11 +172,15 @@ class Port:
         """What this attempt's verdict has that the one before had not; nothing where deepdiff is missing."""
         old = GateVerdict.read(self.log.store.get(before).decode(), "gate")
         new = GateVerdict.read(now, "gate")
-        bare = {"content": "", "mac": "", "saw": {}}
         try:
-            return changes(old.model_copy(update=bare).to_json(), new.model_copy(update=bare).to_json())
+            return changes(bare(old, "saw").to_json(), bare(new, "saw").to_json())
         except InputError:
             return []
+
+
+def _silent(run: Run, what: str) -> None:
+    """Tells nobody."""
+    del run, what
 
 
 def judged(
@@ -187,7 +193,9 @@ def judged(
         return _broken(stage, "REFUSED", f"it changed what is not its own, and nothing is taken: {listed}")
     if answered.status != "ok":
         said = store.get(answered.said).decode("utf-8", "replace").strip().splitlines()
-        return _broken(stage, "CRASHED", f"the worker {answered.status}: {said[-1] if said else 'it said nothing'}")
+        return _broken(
+            stage, "CRASHED", f"the worker {answered.status}: {said[-1] if said else 'it said nothing'}"
+        )
     files = {path: name for path, name in run.files.items() if not owns(stage, path)} | answered.outputs
     place = _gate_folder(hidden)
     try:
@@ -208,12 +216,16 @@ def _broken(stage: Stage, outcome: Outcome, why: str) -> Ruled:
     return Ruled(verdict, {})
 
 
-def taken(stage: Stage, before: Mapping[str, bytes], now: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
+def taken(
+    stage: Stage, before: Mapping[str, bytes], now: Mapping[str, bytes]
+) -> tuple[dict[str, bytes], list[str]]:
     """The stage's own files, and what was changed, made or deleted besides them."""
     changed = sorted(path for path in {*before, *now} if before.get(path) != now.get(path))
     refused = [path for path in changed if not owns(stage, path)]
     outputs = {path: data for path, data in now.items() if owns(stage, path)}
-    refused += [path for path, data in outputs.items() if len(data) > LARGEST or data.startswith(b"\0not a plain")]
+    refused += [
+        path for path, data in outputs.items() if len(data) > LARGEST or data.startswith(b"\0not a plain")
+    ]
     return outputs, refused
 
 
@@ -246,7 +258,9 @@ def _gate_folder(hidden: Path) -> Path:
     return cache_folder("port") / key / "port"
 
 
-def replay(folder: Path, gates: Mapping[Stage, Gate], entries: list[Entry], store: Store) -> list[tuple[Judged, str]]:
+def replay(
+    folder: Path, gates: Mapping[Stage, Gate], entries: list[Entry], store: Store
+) -> list[tuple[Judged, str]]:
     """Decides everything again from what was kept, without a worker: each verdict, and how it differs, or "".
 
     Raises InputError for a log whose contents are gone.
@@ -272,8 +286,7 @@ def _difference(was: GateVerdict, ruled: Ruled, entry: Judged, store: Store) -> 
         return "the verdict in the log was altered"
     if was.outcome != entry.outcome or was.outcome != now.outcome:
         return f"{entry.outcome} in the log, {now.outcome} now"
-    bare = {"content": "", "mac": ""}
-    if was.model_copy(update=bare) != now.model_copy(update=bare):
+    if bare(was) != bare(now):
         return "the same outcome by other checks"
     outputs = {path: sha256(data) for path, data in sorted(ruled.outputs.items())}
     if outputs != entry.outputs:

@@ -203,7 +203,7 @@ def _entry(line: bytes, last: str, path: str, number: int) -> Entry:
         found: Any = json.loads(line)
         before = found.pop("before")
         entry = ENTRY.validate_python(found)
-    except (ValueError, AttributeError, KeyError, ValidationError) as error:
+    except (ValueError, AttributeError, KeyError, TypeError, ValidationError) as error:
         told = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise InputError(f"no entry of a log: {told}", path, number) from None
     if before != last:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 NAMES: Final = ("diff", "check", "show", "explain", "run", "classify", "gate")
 INSTRUCTIONS: Final = (
-    "Compares CUDA Tile IR kernels. `diff` first; `classify` says whose fault a difference is; `explain` takes a "
-    "rule from a finding; `gate` decides whether a port may be tested. Verdicts are computed, never argued about."
+    "Compares CUDA Tile IR kernels. `diff` first; `classify` says whose fault a difference is; `explain` "
+    "takes a rule from a finding; `gate` decides whether a port may be tested. Verdicts are computed."
 )
 
 
@@ -31,7 +31,9 @@ def server(root: Path) -> Any:
     made: Any = MCPServer("tileir-diff", version=__version__, instructions=INSTRUCTIONS)
     tools = Tools(root)
     for name in NAMES:
-        made.add_tool(_told(getattr(tools, name), ToolError), name=name, description=getattr(tools, name).__doc__)
+        made.add_tool(
+            _told(getattr(tools, name), ToolError), name=name, description=getattr(tools, name).__doc__
+        )
     return made
 
 

@@ -74,10 +74,10 @@ def _launch_side(path: str) -> dict[str, Any]:
 
     read_launch(path)  # says what is wrong with it
     data = cast("dict[str, Any]", json.loads(Path(path).read_text("utf-8")))
-    side = data.get("reference") or {}
+    side = cast("dict[str, Any]", data.get("reference") or {})
     if not side.get("grid") or not side.get("args"):
         raise InputError("its side 'reference' needs a grid and args", path)
-    x, y, z = [*side["grid"], 1, 1][:3]
+    x, y, z = [*cast("list[int]", side["grid"]), 1, 1][:3]
     return {**side, "grid": [x, y, z]}
 
 

@@ -1,7 +1,7 @@
 """Runs programs of others: in a folder of their own, with a bare environment, for so long and no longer.
 
-Where the system lets us, the run's folder is hidden in a mount namespace of the program's own; elsewhere it is only
-not told where that is. What the program changed is looked at afterwards. The log keeps which of both it was.
+Where the system lets us, the run's folder is hidden in a mount namespace of the program's own; elsewhere it
+is only not told where that is. What the program changed is looked at afterwards. The log keeps which it was.
 """
 
 from __future__ import annotations
@@ -67,9 +67,10 @@ def run(
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     how = sandbox() if hide else COPY
     call = _hiding(command, hide) if how == NAMESPACE else list(command)
+    own = {**kept, **(environment or {})}
     try:
         process = subprocess.Popen(
-            call, cwd=folder, env={**kept, **(environment or {})}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            call, cwd=folder, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     except OSError as error:

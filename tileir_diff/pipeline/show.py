@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.pipeline.log import Answered, Begun, Judged
-from tileir_diff.pipeline.state import limits_of, replayed
 from tileir_diff.pipeline.stages import STAGES
+from tileir_diff.pipeline.state import limits_of, replayed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

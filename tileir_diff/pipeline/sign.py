@@ -1,9 +1,9 @@
 """What the signature of a verdict means, and no more.
 
 `content` is the hash of the verdict itself, `saw` those of every file that it depends on: whoever has the
-files can tell a stale verdict. `mac` is a HMAC of `content` under a key that lies in the run's folder, which a
-worker is not given: it tells a verdict of the gate from one that somebody typed. It proves nothing against a
-process that runs as the same user and finds the key; against that, a verdict is recomputed from its inputs,
+files can tell a stale verdict. `mac` is a HMAC of `content` under a key that lies in the run's folder, which
+a worker is not given: it tells a verdict of the gate from one that somebody typed. It proves nothing against
+a process that runs as the same user and finds the key; against that, a verdict is recomputed from its inputs,
 which needs no key.
 """
 
@@ -62,7 +62,13 @@ def read_key(place: Path) -> bytes:
 
 def content_of(verdict: GateVerdict) -> str:
     """The hash of a verdict without its signature."""
-    return sha256(verdict.model_copy(update={"content": "", "mac": ""}).to_json().encode())
+    return sha256(bare(verdict).to_json().encode())
+
+
+def bare(verdict: GateVerdict, *more: Literal["saw", "settings"]) -> GateVerdict:
+    """A verdict without its signature, and without what else is named."""
+    empty: dict[str, str] = {}
+    return verdict.model_copy(update={"content": "", "mac": "", **dict.fromkeys(more, empty)})
 
 
 def signed(verdict: GateVerdict, key: bytes | None) -> GateVerdict:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Run(NamedTuple):
     """A run as far as it has come.
 
-    `files` are hashes by path. `attempted` and `answered` are steps that were begun and not finished; `last` is the
-    newest verdict of each stage.
+    `files` are hashes by path. `attempted` and `answered` are steps that were begun and not finished; `last`
+    is the newest verdict of each stage.
     """
 
     state: State
@@ -40,7 +40,7 @@ def limits_of(begun: Begun) -> Limits:
 
 
 def replayed(entries: Sequence[Entry]) -> Run:
-    """The run after these entries; the first one is `begun`. Raises ValueError for a log that makes no sense."""
+    """The run after these entries, the first is `begun`. Raises ValueError for a log that makes no sense."""
     begun = entries[0]
     assert isinstance(begun, Begun)
     limits = limits_of(begun)
@@ -79,7 +79,10 @@ def _reopened(state: State) -> State:
 def files_after(files: dict[str, str], answered: Answered, judged: Judged) -> dict[str, str]:
     """The port's files after a verdict: what rests on files that may have changed is gone."""
     stage = judged.stage
-    stale = [stage, *(each for each in STAGES if stage in STAGES[each].needs)]
+    stale: list[Stage] = [stage]
+    for each in STAGES:
+        if stage in STAGES[each].needs:
+            stale.append(each)
     if stage in ("kernel", "host"):
         stale.append("diff")
     kept = {path: name for path, name in files.items() if not any(gate_owns(each, path) for each in stale)}

@@ -1,4 +1,4 @@
-"""What an agent may ask of this tool: each question is a call of the command, below one folder and within limits.
+"""What an agent may ask of this tool: each question is a call of the command, below one folder, with limits.
 
 A call is a process of its own: what goes wrong in it ends it and nothing else.
 """
@@ -28,9 +28,7 @@ class Tools(NamedTuple):
 
     root: Path
 
-    def diff(
-        self, reference: str, generated: str, launch: str | None = None, execute: bool = False
-    ) -> str:
+    def diff(self, reference: str, generated: str, launch: str | None = None, execute: bool = False) -> str:
         """Compares a generated kernel with its reference: findings with lines and fixes, as JSON."""
         more = ["--exec"] if execute else []
         paths = [self.file(reference), self.file(generated)]
@@ -120,7 +118,9 @@ class Tools(NamedTuple):
         if done.returncode not in (0, 1):
             raise InputError(done.stderr.decode("utf-8", "replace").strip()[-4000:] or "no answer", "")
         if len(done.stdout) > LONGEST:
-            raise InputError(f"the answer has {len(done.stdout)} bytes, more than {LONGEST >> 10} KiB", call[0])
+            raise InputError(
+                f"the answer has {len(done.stdout)} bytes, more than {LONGEST >> 10} KiB", call[0]
+            )
         return done.stdout.decode("utf-8", "replace").replace(f"{self.root.resolve()}/", "")
 
 

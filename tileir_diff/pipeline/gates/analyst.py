@@ -162,7 +162,7 @@ def _shapes(variant: Variant, kernel: Json) -> str | None:
         if each["use"] != array.use:
             return f"{named}: the kernel's use of it is {each['use']}, not {array.use}"
         for what, values in (("shape", array.shape), ("strides", array.strides)):
-            stated = [] if each[what] is None else each[what]
+            stated: list[object] = each[what] or []
             if stated and len(stated) != len(values):
                 return f"{named} has {len(stated)} dimensions, not {len(values)}"
             for axis, number in enumerate(stated):
@@ -184,8 +184,14 @@ def _shapes(variant: Variant, kernel: Json) -> str | None:
 
 def _array(variant: Variant, shown_array: Json) -> Array | None:
     at = shown_array["argument"]
-    name = variant.arguments[at].get("ptr") if at is not None and at < len(variant.arguments) else None
-    return variant.arrays.get(str(name))
+    return variant.arrays.get(_passed(variant, at))
+
+
+def _passed(variant: Variant, at: int | None) -> str:
+    """The array that a parameter gets; empty where it gets none."""
+    if at is None or at >= len(variant.arguments):
+        return ""
+    return str(variant.arguments[at].get("ptr") or "")
 
 
 def _constants(variant: Variant, kernel: Json) -> str | None:
@@ -204,9 +210,7 @@ def _numbers(loop: Json) -> list[str]:
 
 def _memory(variant: Variant, kernel: Json) -> str | None:
     """The families by which each array is reached."""
-    names = {each["name"]: str(variant.arguments[each["argument"]].get("ptr"))
-             for each in kernel["arrays"]
-             if each["argument"] is not None and each["argument"] < len(variant.arguments)}  # fmt: skip
+    names = {str(each["name"]): _passed(variant, each["argument"]) for each in kernel["arrays"]}
     actual: set[tuple[str, str, str]] = set()
     for access in kernel["memory"]:
         if access["array"] in names:

@@ -11,11 +11,12 @@ HIDDEN: Final = re.compile(
 """Comments, strings and characters."""
 MODULE: Final = re.compile(r"\s*(?:#\[allow\([\w\s:,]*\)\]\s*)*#\[cutile::module\]\s*(?:pub\s+)?mod\s+\w+\s*")
 HOST: Final = (
-    "extern", "asm", "global_asm", "include", "include_str", "include_bytes", "env", "option_env", "no_mangle",
-    "link_section", "link", "macro_rules", "path", "std", "build", "proc_macro", "export_name", "used",
+    "extern", "asm", "global_asm", "include", "include_str", "include_bytes", "env", "option_env",
+    "no_mangle", "link_section", "link", "macro_rules", "path", "std", "build", "proc_macro",
+    "export_name", "used",
 )  # fmt: skip
 """Words of the host's side: what links, reads files at compile time, or runs before main."""
-WORD: Final = re.compile(r"\b(?:%s)\b(?=\s*(?:::|!|\(|\]|=|\{))|\bextern\b" % "|".join(HOST))
+WORD: Final = re.compile(rf"\b(?:{'|'.join(HOST)})\b(?=\s*(?:::|!|\(|\]|=|\{{))|\bextern\b")
 
 
 def host_code(text: str) -> str | None:

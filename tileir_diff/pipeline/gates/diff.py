@@ -1,4 +1,4 @@
-"""The gate of the IR-diff analyst: where a failure goes is what code finds, and the report must say the same."""
+"""The gate of the IR-diff analyst: where a failure goes is what code finds; the report must say the same."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def judge(given: Given) -> Ruled:
-    """TO_KERNEL, TO_HOST, UPSTREAM or UNDIAGNOSED; MALFORMED where the report says something else than is so."""
+    """TO_KERNEL, TO_HOST, UPSTREAM or UNDIAGNOSED; MALFORMED where the report says what is not so."""
     ruling = Ruling("diff", given)
     ruling.saw("diff_report.json", "analysis.json", "kernel.rs")
     ruling.saw(*(f"gates/{stage}.json" for stage in ("kernel", "host", "performance")))
@@ -55,7 +55,7 @@ def unproven(given: Given, proofs: Sequence[Proof]) -> str | None:
 
 
 def _reduced(ruling: Ruling, report: DiffReport, found: Diagnosis) -> None:
-    """A bug of the assembler comes with a kernel that shows it; one of the front end with the line that asks."""
+    """A bug of the assembler comes with a kernel that shows it, one of the front end with its line."""
     if found.cause != "tileiras-bug":
         asks = any(proof.file == "kernel.rs" for proof in report.evidence)
         wrong = (

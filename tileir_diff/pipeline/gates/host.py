@@ -97,7 +97,7 @@ def _launched(ruling: Ruling, variant: Variant, built: Path, place: Path) -> dic
     """The generated side of the launch that the host makes for a variant; its dump is among the outputs."""
     folder = place / "launched" / variant.name
     folder.mkdir(parents=True)
-    arrays = {
+    arrays: dict[str, dict[str, Any]] = {
         name: {"ptr": (at + 1) * SPACING + each.align, "dtype": each.dtype, "shape": each.shape,
                "strides": each.strides}
         for at, (name, each) in enumerate(variant.arrays.items())

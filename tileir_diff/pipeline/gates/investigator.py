@@ -1,4 +1,4 @@
-"""The gate of the performance investigator: every slow configuration has a cause with evidence, or is named."""
+"""The gate of the performance investigator: every slow case has a cause with evidence, or is named."""
 
 from __future__ import annotations
 

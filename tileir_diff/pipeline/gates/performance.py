@@ -1,4 +1,4 @@
-"""The performance gate: what a result file of a GPU says about this very kernel, configuration by configuration.
+"""The performance gate: what results of a GPU say about this very kernel, configuration by configuration.
 
 It measures nothing itself and believes nobody's numbers but those of the result file that the user gives.
 """
@@ -66,8 +66,8 @@ def measured(given: Given, analysis: Analysis) -> Perf:
         return Perf(notes=["no result file of a GPU was given"])
     data = _results(given)
     now = {path: sha256((given.folder / path).read_bytes()) for path in BOUND if given.has(path)}
-    said = data.get("sources")
-    if not isinstance(said, dict) or any(said.get(path) != hash_ for path, hash_ in now.items()):
+    said = cast("dict[str, Any]", data["sources"]) if isinstance(data.get("sources"), dict) else {}
+    if any(said.get(path) != name for path, name in now.items()):
         return Perf(notes=["the results do not say that they are of this kernel.rs and ffi.rs: `sources`"])
     if data.get("fault") or not data.get("benchmark"):
         return Perf(

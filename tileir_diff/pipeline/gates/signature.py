@@ -145,7 +145,9 @@ def _fits(parameter: Parameter, slot: Slot) -> bool:
     return pointer if parameter.kind != "scalar" else not pointer
 
 
-def _in_order(entry: Entry, slots: Sequence[Slot], arrays: dict[str, Argument]) -> list[tuple[Parameter, Slot]]:
+def _in_order(
+    entry: Entry, slots: Sequence[Slot], arrays: dict[str, Argument]
+) -> list[tuple[Parameter, Slot]]:
     """Parameters that follow those of the reference. Raises InputError where they do not."""
     found: list[tuple[Parameter, Slot]] = []
     at = 0
@@ -153,7 +155,9 @@ def _in_order(entry: Entry, slots: Sequence[Slot], arrays: dict[str, Argument]) 
         slot = slots[at] if at < len(slots) else None
         if slot is None or not _fits(parameter, slot):
             there = "nothing" if slot is None else slot.source
-            raise _unfit(entry, f"{parameter.name} is a {parameter.kind}, and the reference has {there} there")
+            raise _unfit(
+                entry, f"{parameter.name} is a {parameter.kind}, and the reference has {there} there"
+            )
         found.append((parameter, slot))
         at += 1
         if parameter.kind not in ("pointer", "scalar"):  # its extents and strides come with it
@@ -171,5 +175,7 @@ def _argument(parameter: Parameter, slot: Slot, arrays: dict[str, Argument]) -> 
 
 
 def _unfit(entry: Entry, what: str) -> InputError:
-    advice = "parameters are named after the arrays or follow the reference's, or analysis.json has `target.like`"
+    advice = (
+        "parameters are named after the arrays or follow the reference's, or analysis.json has `target.like`"
+    )
     return InputError(f"{what}: {advice}; it takes {entry.signature}", entry.path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tileir_diff.errors import InputError
@@ -13,6 +12,7 @@ from tileir_diff.pipeline.gates.common import Given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 MANGLED: Final = re.compile(r"_A(\d)")
 """How cuTile Python writes the rank of an array in an entry's name, parameter by parameter."""
@@ -35,7 +35,10 @@ def _variant(folder: Path, name: str) -> Variant:
     kernel = shown(Given(folder, {}), path, facts.entry)
     if kernel is None or facts.arguments is None or facts.grid is None:
         raise InputError("entry, grid and values of its parameters must be known", path)
-    names = {each["argument"]: str(facts.arguments[each["argument"]]["ptr"]) for each in kernel["arrays"]}
+    passed = facts.arguments
+    names: dict[int, str] = {
+        each["argument"]: str(passed[each["argument"]]["ptr"]) for each in kernel["arrays"]
+    }
     uses = {names[each["argument"]]: str(each["use"]) for each in kernel["arrays"]}
     arrays = dict(facts.arrays) or _arrays(facts, kernel, path)
     return Variant(
@@ -53,7 +56,7 @@ def _variant(folder: Path, name: str) -> Variant:
 
 
 def _arrays(facts: Reference, kernel: Json, path: str) -> dict[str, Array]:
-    """Arrays by the values that follow their pointers: extents, then strides, as cuTile Python passes them."""
+    """Arrays by the values that follow their pointers: extents, then strides, as cuTile Python does."""
     assert facts.arguments is not None
     values = facts.arguments
     ranks = [int(digit) for digit in MANGLED.findall(facts.entry)]

@@ -5,8 +5,8 @@ command = ["agent", "--prompt", "{prompt}", "--allow", "{writes}"]
 timeout = 1800                        # seconds of one attempt
 environment = ["AGENT_TOKEN"]         # passed on by name, besides PATH, HOME and the like
 
-`{prompt}` is a file with the role card and the task, `{folder}` where it works, `{writes}` the stage's own files,
-`{stage}`, `{tokens}` what is left. It may say what it used in scratch/usage.json: {"tokens": 12000}.
+`{prompt}` is a file with the role card and the task, `{folder}` where it works, `{writes}` the stage's own
+files, `{stage}`, `{tokens}` what is left. It may say what it used in scratch/usage.json: {"tokens": 12000}.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Command(NamedTuple):
         prompt.parent.mkdir(exist_ok=True)
         prompt.write_text(prompt_text(task), "utf-8")
         holes = {
-            "folder": str(task.folder), "prompt": str(prompt), "stage": task.stage, "tokens": str(task.tokens),
-            "writes": ",".join(STAGES[task.stage].writes),
+            "folder": str(task.folder), "prompt": str(prompt), "stage": task.stage,
+            "tokens": str(task.tokens), "writes": ",".join(STAGES[task.stage].writes),
         }  # fmt: skip
         call = [_filled(part, holes) for part in self.command]
         own = {name: os.environ[name] for name in self.environment if name in os.environ}

@@ -1,4 +1,4 @@
-"""A host without a model: one exported function that launches the variant which its tensors fit, and a wrapper.
+"""A host without a model: one exported function that launches the variant that its tensors fit, a wrapper.
 
 It is on the safe side: it knows the shapes, strides and grids of the analysis, and refuses all others.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DTYPES: Final = {"f32": "F32", "f16": "F16", "bf16": "BF16"}
 """Element types that the C boundary of tileir_kernels has."""
 FFI: Final = """\
-//! {operator}: what a call launches, by the tensors that it gets. Other shapes than those of its analysis are refused.
+//! {operator}: what a call launches, by its tensors. Other shapes than those of the analysis are refused.
 
 use std::ffi::c_void;
 
@@ -153,14 +153,16 @@ def _constant(variant: Variant) -> str:
 
 
 def _variant(variant: Variant, told: dict[str, Any], names: dict[str, str]) -> str:
-    tests = " && ".join(f"fits(&{names[name]}, {_fit(name, array)})" for name, array in variant.arrays.items())
+    tests = " && ".join(
+        f"fits(&{names[name]}, {_fit(name, array)})" for name, array in variant.arrays.items()
+    )
     generics = ", ".join(_generic(text) for text in told["generics"])
     calls = "".join(f".{_pass(variant, each, told['sources'], names)}" for each in told["arguments"])
     grid = ", ".join(map(str, variant.grid))
     return (
         f"    if {tests} {{\n"
-        f"        let call = Call::new(&{_constant(variant)}, vec![{generics}], 1, HINTS).on_grid([{grid}]);\n"
-        f"        return Ok(call{calls});\n"
+        f"        let call = Call::new(&{_constant(variant)}, vec![{generics}], 1, HINTS);\n"
+        f"        return Ok(call.on_grid([{grid}]){calls});\n"
         f"    }}"
     )
 
@@ -183,11 +185,13 @@ def _pass(variant: Variant, argument: dict[str, Any], sources: dict[str, str], n
     source = sources.get(argument["name"])
     if source is None:
         raise InputError(f"{variant.name}: no template knows what {argument['name']} gets", "analysis.json")
-    array, _, part = source.rpartition(".") if source.rpartition(".")[2][:-1] in ("shape", "stride") else (source, "", "")
+    array, _, part = (
+        source.rpartition(".") if source.rpartition(".")[2][:-1] in ("shape", "stride") else (source, "", "")
+    )
     if array.startswith("number "):
         at = array.removeprefix("number ")
         if argument["dtype"] not in ("f32", "i32"):
-            raise InputError(f"{argument['name']} is a {argument['dtype']}: a number is of f32 or i32", "analysis.json")
+            raise InputError(f"{argument['name']} is no number of f32 or i32", "analysis.json")
         how, type_ = ("float", "f32") if argument["dtype"] == "f32" else ("number", "i32")
         return f"{how}(unsafe {{ *numbers.add({at}) }} as {type_})"
     tensor = names[array]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -75,5 +74,3 @@ def read_replay(path: str) -> Replay:
         raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", path) from None
     except ValueError as error:
         raise InputError(f"not JSON: {error}", path) from None
-
-

@@ -82,7 +82,8 @@ def _diff(task: Task) -> dict[str, str]:
         found = diagnose(given, Path(place))
     report = DiffReport(
         failed=found.failed, variant=found.variant, cause=found.cause, owner=found.owner, route=found.route,
-        fix=found.fix or found.why, evidence=_asked(given, found.why) if found.route == "upstream" else [],
+        fix=found.fix or found.why, reduced=None,
+        evidence=_asked(given, found.why) if found.route == "upstream" else [],
     )  # fmt: skip
     return {"diff_report.json": report.to_json()}
 

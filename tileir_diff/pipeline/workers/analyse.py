@@ -35,7 +35,7 @@ def _variant(folder: Path, name: str) -> Variant:
     kernel = shown(Given(folder, {}), path, facts.entry)
     if kernel is None or facts.arguments is None or facts.grid is None:
         raise InputError("entry, grid and values of its parameters must be known", path)
-    passed = facts.arguments
+    passed: list[dict[str, Any]] = list(facts.arguments)
     names: dict[int, str] = {
         each["argument"]: str(passed[each["argument"]]["ptr"]) for each in kernel["arrays"]
     }

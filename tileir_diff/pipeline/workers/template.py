@@ -15,9 +15,8 @@ from tileir_diff.pipeline.workers.model import Answer, Task
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tileir_diff.pipeline.artifacts import Variant
     from tileir_diff.pipeline.stages import Stage
-
-MODULE: Final = re.compile(r"(#\[cutile::module\]\s*pub mod )(\w+)")
 
 
 class Template(NamedTuple):
@@ -45,18 +44,24 @@ def _analyst(task: Task) -> dict[str, str]:
 
 def _kernel(task: Task) -> dict[str, str]:
     """One module a variant, each translated from its reference."""
+    analysis = Given(task.folder, {}).analysis()
+    single = len(analysis.variants) == 1
+    texts = [_translated(task.folder, variant, analysis.operator if single else variant.name)
+             for variant in analysis.variants]  # fmt: skip
+    # inner documentation stands only at the top of a file
+    rest = [re.sub(r"^//!", "//", text, flags=re.MULTILINE) for text in texts[1:]]
+    return {"kernel.rs": "\n".join([texts[0], *rest])}
+
+
+def _translated(folder: Path, variant: Variant, name: str) -> str:
+    from tileir_diff.api import load
     from tileir_diff.pipeline.workers.names import module_name
     from tileir_diff.transpile import transpile
 
-    analysis = Given(task.folder, {}).analysis()
-    texts: list[str] = []
-    for variant in analysis.variants:
-        text = transpile(str(task.folder / variant.reference), variant.entry)
-        if len(analysis.variants) > 1:
-            text = MODULE.sub(lambda found, name=variant.name: found[1] + module_name(name), text, count=1)
-            text = re.sub(r"^//!", "//", text, flags=re.MULTILINE)
-        texts.append(text)
-    return {"kernel.rs": "\n".join(texts)}
+    path = str(folder / variant.reference)
+    module, _ = load(path, "reference")
+    [entry] = [each for each in module.entries if each.symbol == variant.entry]
+    return transpile(entry, path, module_name(name).replace(".", "_")).text
 
 
 def _host(task: Task) -> dict[str, str]:

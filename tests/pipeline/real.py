@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -16,12 +17,25 @@ from tileir_diff.pipeline.workers.analyse import analyse
 
 ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "fixtures" / "kernels"
-LIKES = {"softmax": ["ROWS=64", "COLS=64"], "vector_add": ["TILE=256"]}
+LIKES = {
+    "short": ["ROWS=64", "COLS=64"],
+    "softmax": ["ROWS=64", "COLS=64"], "vector_add": ["TILE=256", "x=@x", "y=@y", "z=@z", "n=x.shape0"]}
 
 
 def spec(name: str) -> str:
     """As `--reference` takes it."""
     return f"{name}={KERNELS / name / 'py.g.mlir'},{KERNELS / name / 'launch.json'}"
+
+
+def short_spec(folder: Path) -> str:
+    """The same softmax of fewer rows."""
+    launch = json.loads((KERNELS / "softmax" / "launch.json").read_text("utf-8"))
+    for side in launch.values():
+        side["grid"] = [2, 1, 1]
+        side["args"] = [{"i32": 100} if each == {"i32": 200} else each for each in side["args"]]
+    path = folder / "short.json"
+    path.write_text(json.dumps(launch), "utf-8")
+    return f"short={KERNELS / 'softmax' / 'py.g.mlir'},{path}"
 
 
 def lay(folder: Path, files: Mapping[str, bytes | str]) -> None:

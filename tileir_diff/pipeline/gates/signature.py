@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import string
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.dump.like import Argument, parse_likes
 from tileir_diff.dump.rust_signature import Entry, choose
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tileir_diff.pipeline.artifacts import Variant
 
 Scalar = int | float | str | None
+PART: Final = re.compile(r"\.(?:shape|stride)\d$")
 
 
 class Slot(NamedTuple):
@@ -39,7 +41,7 @@ class Slot(NamedTuple):
 class Planned(NamedTuple):
     """An entry of kernel.rs, the arguments with which a variant launches it, and where each comes from.
 
-    `sources` is empty where analysis.json has the arguments itself.
+    `sources` lacks what analysis.json gives as a number.
     """
 
     entry: Entry
@@ -88,13 +90,28 @@ def plan(variant: Variant, entries: list[Entry], source: str) -> Planned:
         for each in entry.generics
         if each.type and each.name not in named and each.name in variant.constants
     ]
-    if named & {each.name for each in entry.parameters}:
-        return Planned(entry, [*given, *generics], {})
+    told = [each for each in entry.parameters if each.name in named]
+    rest = entry._replace(parameters=tuple(each for each in entry.parameters if each.name not in named))
     slots = slots_of(variant)
-    chosen = _by_name(entry, slots) or _in_order(entry, slots, arrays)
+    chosen = _by_name(rest, slots)
+    if chosen is None and told:
+        missing = ", ".join(each.name for each in rest.parameters)
+        raise _unfit(entry, f"`target.like` says nothing of {missing}")
+    chosen = _in_order(entry, slots, arrays) if chosen is None else chosen
     arguments = [_argument(parameter, slot, arrays) for parameter, slot in chosen]
     sources = {parameter.name: slot.source for parameter, slot in chosen}
-    return Planned(entry, [*given, *generics, *arguments], sources)
+    return Planned(entry, [*given, *generics, *arguments], _said(variant, arrays) | sources)
+
+
+def _said(variant: Variant, arrays: dict[str, Argument]) -> dict[str, str]:
+    """Where the arguments of `target.like` come from, where they name an array or a part of one."""
+    found: dict[str, str] = {}
+    for text in variant.target.like:
+        name, _, value = text.partition("=")
+        source = value.strip().removeprefix("@")
+        if PART.sub("", source) in arrays:
+            found[name.strip()] = source
+    return found
 
 
 def _entry(variant: Variant, entries: list[Entry], source: str) -> Entry:

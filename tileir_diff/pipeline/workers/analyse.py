@@ -36,9 +36,8 @@ def _variant(folder: Path, name: str) -> Variant:
     if kernel is None or facts.arguments is None or facts.grid is None:
         raise InputError("entry, grid and values of its parameters must be known", path)
     passed: list[dict[str, Any]] = list(facts.arguments)
-    names: dict[int, str] = {
-        each["argument"]: str(passed[each["argument"]]["ptr"]) for each in kernel["arrays"]
-    }
+    places: list[int] = [each["argument"] for each in kernel["arrays"]]
+    names = {at: str(passed[at]["ptr"]) for at in places}
     uses = {names[each["argument"]]: str(each["use"]) for each in kernel["arrays"]}
     arrays = dict(facts.arrays) or _arrays(facts, kernel, path)
     return Variant(

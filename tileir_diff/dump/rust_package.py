@@ -21,9 +21,9 @@ CUTILE: Final = "0.5.0"
 """The version of the crate `cutile` for a file with kernels, which names none."""
 NEEDS: Final = ("cutile", "serde_json")
 """Crates that the program uses; `cutile` depends on the other."""
-MANIFEST: Final = f"""\
+MANIFEST: Final = """\
 [package]
-name = "kernels"
+name = "kernels-{key}"
 version = "0.0.0"
 edition = "2024"
 publish = false
@@ -31,15 +31,17 @@ publish = false
 [workspace]
 
 [lib]
+name = "kernels"
 path = "lib.rs"
 
 [dependencies]
-cutile = "={CUTILE}"
+cutile = "={cutile}"
 
 [profile.dev]
 debug = false
 """
-"""Of the package for a file with kernels."""
+"""Of the package for a file with kernels. Each file's has a name of its own: cargo takes packages of one name
+in one target folder for one, wherever they lie, and does not build the second."""
 
 
 class Program(NamedTuple):
@@ -78,7 +80,7 @@ def _for_file(source: str) -> Program:
         link_.parent.mkdir(parents=True, exist_ok=True)
         if not link_.is_symlink():
             link_.symlink_to(os.path.abspath(source))
-        _write(folder / "Cargo.toml", MANIFEST)
+        _write(folder / "Cargo.toml", MANIFEST.format(key=folder.name, cutile=CUTILE))
         _write(folder / "lib.rs", f"#[path = {json.dumps(place)}]\n#[allow(warnings)]\npub mod kernel;\n")
     return _for_crate(str(folder), target.absolute())
 

@@ -19,7 +19,9 @@ ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "fixtures" / "kernels"
 LIKES = {
     "short": ["ROWS=64", "COLS=64"],
-    "softmax": ["ROWS=64", "COLS=64"], "vector_add": ["TILE=256", "x=@x", "y=@y", "z=@z", "n=x.shape0"]}
+    "softmax": ["ROWS=64", "COLS=64"],
+    "vector_add": ["TILE=256", "x=@x", "y=@y", "z=@z", "n=x.shape0"],
+}
 
 
 def spec(name: str) -> str:

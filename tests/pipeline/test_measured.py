@@ -133,8 +133,8 @@ def explained(folder: Path, *causes: dict[str, Any], unexplained: tuple[str, ...
 
 def cause(**change: Any) -> dict[str, Any]:
     proof = {"file": "kernel.rs", "line": 1, "text": "k"}
-    return {"case": "vector_add", "side": "device", "kind": "hint", "claim": "no latency", "evidence": [proof],
-            **change}  # fmt: skip
+    return {"case": "vector_add", "side": "device", "kind": "hint", "claim": "no latency",
+            "evidence": [proof], **change}  # fmt: skip
 
 
 def test_a_slow_case_is_explained_or_named(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Whole ports with the real gates: kernels that build, a library that records its launches, the interpreter."""
+"""Whole ports with the real gates: kernels that build, a library that records launches, the interpreter."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from tileir_diff.pipeline.workers.template import Template
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cargo")]
 Edit = Callable[[Task], None]
 NONE = Limits(spawns=12)
+TWICE = "    library.port_softmax(tensors, numbers, device, None)\n    return library"
 
 
 class Writer:
@@ -102,7 +103,10 @@ def test_two_variants_are_ported_measured_replayed_and_laid_out(tmp_path: Path) 
     assert port.run.state.end == "COMPLETE: unmeasured"
     tree = folder / "tree"
     correct = Correctness.read((tree / "correctness.json").read_text(), "")
-    assert [(each.variant, each.outcome) for each in correct.compared] == [("short", "equal"), ("softmax", "equal")]
+    assert [(each.variant, each.outcome) for each in correct.compared] == [
+        ("short", "equal"),
+        ("softmax", "equal"),
+    ]
     assert correct.evidence == verdict(port, "host").evidence == "interpreter"
     # again, in another folder and without the worker: the same verdicts and files
     again = tmp_path / "moved"
@@ -146,7 +150,9 @@ def test_a_wrong_axis_goes_back_to_the_kernel_writer_with_its_line(tmp_path: Pat
 
 
 def test_a_kernel_that_does_not_build_goes_back_with_what_rustc_says(tmp_path: Path) -> None:
-    port = ported(tmp_path / "run", ("softmax",), {"kernel": swap("kernel.rs", "let token: Token", "let token: Tokn")})
+    port = ported(
+        tmp_path / "run", ("softmax",), {"kernel": swap("kernel.rs", "let token: Token", "let token: Tokn")}
+    )
     assert told(port) == [END[0], ("kernel", "NO_BUILD"), *END[1:]]
     detail = verdict(port, "kernel").checks[-1].detail
     assert detail.startswith("kernel.rs:")
@@ -191,7 +197,7 @@ def test_a_host_that_does_not_build_goes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("    return library", "    library.port_softmax(tensors, numbers, device, None)\n    return library", "2 launches"),
+        ("    return library", TWICE, "2 launches"),
         ("    return library", "    return 0\n    return library", "0 launches"),
         ("    return library", "    raise SystemExit(7)\n    return library", "status 7"),
         ('"f16": 1', '"f16": 2', "no variant takes"),
@@ -200,7 +206,7 @@ def test_a_host_that_does_not_build_goes_back(tmp_path: Path) -> None:
 def test_a_wrapper_that_launches_not_once_fails(old: str, new: str, said: str, tmp_path: Path) -> None:
     port = ported(tmp_path / "run", ("softmax",), {"host": swap("wrapper.py", old, new)})
     assert told(port)[2:4] == [("host", "FAIL"), ("diff", "TO_HOST")]
-    assert said in [each.detail for each in verdict(port, "host").checks if each.result == "fail"][0]
+    assert said in next(each.detail for each in verdict(port, "host").checks if each.result == "fail")
 
 
 def test_a_report_that_blames_another_is_malformed(tmp_path: Path) -> None:

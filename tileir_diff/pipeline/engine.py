@@ -192,10 +192,9 @@ def judged(
         listed = ", ".join(answered.refused[:5])
         return _broken(stage, "REFUSED", f"it changed what is not its own, and nothing is taken: {listed}")
     if answered.status != "ok":
-        said = store.get(answered.said).decode("utf-8", "replace").strip().splitlines()
-        return _broken(
-            stage, "CRASHED", f"the worker {answered.status}: {said[-1] if said else 'it said nothing'}"
-        )
+        lines = store.get(answered.said).decode("utf-8", "replace").strip().splitlines()[-3:]
+        said = "\n".join(lines) or "it said nothing"
+        return _broken(stage, "CRASHED", f"the worker {answered.status}: {said}")
     files = {path: name for path, name in run.files.items() if not owns(stage, path)} | answered.outputs
     place = _gate_folder(hidden)
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tileir_diff.errors import InputError
+from tileir_diff.pipeline.log import sha256
 from tileir_diff.toolchain.cache import cache_folder
 from tileir_diff.toolchain.cargo import build_library
 
@@ -18,7 +19,7 @@ SETTING: Final = "TILEIR_RUST_KERNELS"
 """Environment variable: the folder of the crate `tileir_kernels`, where it is not beside the package."""
 MANIFEST: Final = """\
 [package]
-name = "port"
+name = "port-{key}"
 version = "0.0.0"
 edition = "2024"
 publish = false
@@ -26,6 +27,7 @@ publish = false
 [workspace]
 
 [lib]
+name = "port"
 crate-type = ["cdylib"]
 path = "lib.rs"
 
@@ -59,10 +61,13 @@ def kernels_folder() -> Path:
 def library(given: Given, place: Path) -> Path:
     """Builds the library in a folder. Raises InputError with the first error of rustc."""
     kernels = kernels_folder().resolve()
-    for name in ("kernel.rs", "ffi.rs"):
-        (place / name).write_bytes((given.folder / name).read_bytes())
+    sources = {name: (given.folder / name).read_bytes() for name in ("kernel.rs", "ffi.rs")}
+    for name, data in sources.items():
+        (place / name).write_bytes(data)
+    # cargo takes packages of one name in one target folder for one, wherever they lie
+    key = sha256(b"\0".join(sources.values()))[:16]
     (place / "lib.rs").write_text(LIBRARY, "utf-8")
-    (place / "Cargo.toml").write_text(MANIFEST.format(kernels=json.dumps(str(kernels))), "utf-8")
+    (place / "Cargo.toml").write_text(MANIFEST.format(key=key, kernels=json.dumps(str(kernels))), "utf-8")
     lock = kernels.parent / "Cargo.lock"
     if lock.is_file():  # the versions that the kernels are built with
         (place / "Cargo.lock").write_bytes(lock.read_bytes())

@@ -142,7 +142,9 @@ def test_two_variants_are_ported_measured_replayed_and_laid_out(tmp_path: Path) 
 
 
 def test_a_wrong_axis_goes_back_to_the_kernel_writer_with_its_line(tmp_path: Path) -> None:
-    port = ported(tmp_path / "run", ("softmax",), {"kernel": swap("kernel.rs", "1i32)", "0i32)")})
+    port = ported(
+        tmp_path / "run", ("softmax",), {"kernel": swap("kernel.rs", "(values, 1i32)", "(values, 0i32)")}
+    )
     assert told(port) == [END[0], ("kernel", "FAIL"), ("diff", "TO_KERNEL"), *END[1:]]
     found = verdict(port, "kernel").findings
     assert found[0].rule == "reduction/axis"
@@ -211,7 +213,7 @@ def test_a_wrapper_that_launches_not_once_fails(old: str, new: str, said: str, t
 
 def test_a_report_that_blames_another_is_malformed(tmp_path: Path) -> None:
     edits: dict[Stage, Edit] = {
-        "kernel": swap("kernel.rs", "1i32)", "0i32)"),
+        "kernel": swap("kernel.rs", "(values, 1i32)", "(values, 0i32)"),
         "diff": swap("diff_report.json", '"route": "kernel"', '"route": "upstream"'),
     }
     port = ported(tmp_path / "run", ("softmax",), edits)
@@ -239,7 +241,7 @@ def test_the_gate_alone_says_the_same(tmp_path: Path) -> None:
     call = ["gate", "--analysis", str(tmp_path / "analysis.json"), "--kernel", str(tmp_path / "kernel.rs")]
     lay(tmp_path, {"kernel.rs": source("softmax")})
     assert CliRunner().invoke(app, call).exit_code == 0
-    lay(tmp_path, {"kernel.rs": source("softmax").replace("1i32)", "0i32)")})
+    lay(tmp_path, {"kernel.rs": source("softmax").replace("(values, 1i32)", "(values, 0i32)")})
     made = CliRunner().invoke(app, [*call, "--format", "json"])
     assert made.exit_code == 1
     assert json.loads(made.output)["outcome"] == "FAIL"

@@ -45,8 +45,9 @@ class _View:
         return Group(table, Text(spent_text(entries)), self._spinner)
 
 
-def go(port: Port) -> None:
-    """Runs a port to its end, and shows it on standard error."""
+def go(port: Port, console: Console | None = None) -> None:
+    """Runs a port to its end, and shows it on standard error, or on a console of rich."""
     view = _View(port)
-    with Live(view, console=Console(stderr=True), refresh_per_second=8, transient=True):
+    shown = console or Console(stderr=True)
+    with Live(view, console=shown, refresh_per_second=8, transient=True):
         port.go(view.told)

@@ -43,7 +43,9 @@ def test_two_variants_are_two_modules_and_the_host_takes_the_right_one(tmp_path:
     text = (tmp_path / "run" / "tree" / "kernel.rs").read_text()
     assert text.count("#[cutile::module]") == 2
     grids = [
-        json.loads((tmp_path / "run" / "tree" / "launched" / f"{name}.launch.json").read_text())["generated"]["grid"]
+        json.loads((tmp_path / "run" / "tree" / "launched" / f"{name}.launch.json").read_text())["generated"][
+            "grid"
+        ]
         for name in ("softmax", "short")
     ]
     assert grids == [[4, 1, 1], [2, 1, 1]]

@@ -80,7 +80,7 @@ def _register() -> None:
         reduce,
         rules,
         run,
-    )  # fmt: skip
+    )
 
     for command in (
         diff.diff,
@@ -88,6 +88,9 @@ def _register() -> None:
         inspect.check,
         inspect.show,
         classify.classify,
+        gate.gate,
+        mcp.mcp,
+        port_run.port,
         assemble.assemble,
         reduce.reduce,
         rules.explain,
@@ -97,9 +100,6 @@ def _register() -> None:
         doctor.doctor,
         dump.dump,
         port.port_check,
-        port_run.port,
-        gate.gate,
-        mcp.mcp,
     ):
         app.add_command(command)
 

@@ -82,7 +82,7 @@ def _launch_side(path: str) -> dict[str, Any]:
 
 
 def _table(spec: str) -> dict[str, bytes]:
-    from tileir_diff.port.check import python_dumps, recorded_grid
+    from tileir_diff.port.check import python_dumps
     from tileir_diff.port.launch import side_launch
     from tileir_diff.port.table import read_table
 
@@ -96,8 +96,8 @@ def _table(spec: str) -> dict[str, bytes]:
         if isinstance(made, InputError):
             raise made
         dumped, arguments = made
-        grid = row.grid or recorded_grid(dumped)
-        if grid is None:
+        grid = row.grid or tuple(dumped.specialised.get("grid", ()))
+        if len(grid) != 3:
             raise InputError(f"'{row.name}' has no grid", path)
         side = side_launch(dumped, arguments, grid)
         if "args" not in side:

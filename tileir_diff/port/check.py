@@ -61,7 +61,7 @@ def user_folder(path: str) -> str:
 
 
 def _written(pair: Pair, left: Made, right: Made, place: Path) -> Pair:
-    grid = pair.configuration.grid or recorded_grid(left[0])
+    grid = pair.configuration.grid or _recorded_grid(left[0])
     launch = launch_of(left, right, grid) if grid is not None and pair.launch is None else None
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -126,8 +126,7 @@ def recorded_arguments(told: list[dict[str, Any]]) -> list[Argument]:
     return found
 
 
-def recorded_grid(made: Dumped) -> tuple[int, int, int] | None:
-    """The grid of a launch that was recorded; None for a dump of a kernel alone."""
+def _recorded_grid(made: Dumped) -> tuple[int, int, int] | None:
     sizes = made.specialised.get("grid")
     return (sizes[0], sizes[1], sizes[2]) if sizes else None
 

@@ -1,4 +1,4 @@
-"""The mechanical worker from end to end: real dumps in, a port that builds and is right out, no model anywhere."""
+"""The mechanical worker from end to end: real dumps in, a port that builds and is right out, no model."""
 
 from __future__ import annotations
 

@@ -198,7 +198,9 @@ def _place(place: Place | None, *, of_source: bool = False) -> str:
 
 def told(error: InputError, folder: Path) -> str:
     """An error as a verdict keeps it: without the folder in which the gate happened to work."""
-    at = f"{error.path}:{error.line}:{error.column}: " if error.line else ""
+    # rustc names a source by the package that it was built in
+    path = Path(error.path).name if error.path.endswith(".rs") else error.path
+    at = f"{path}:{error.line}:{error.column}: " if error.line else ""
     text = f"{at}{error.message}"
     if error.source_line:
         text += f"\n  {error.source_line.strip()}"

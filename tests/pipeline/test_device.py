@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.pipeline.real import KERNELS, source
-from tileir_diff.pipeline.gates.device import host_code
+from tileir_diff.pipeline.gates.device import foreign_code, host_code
 
 MODULE = "#[cutile::module]\npub mod k {\n    use cutile::core::*;\n}\n"
 NAMES = sorted(path.parent.name for path in KERNELS.glob("*/kernel.rs"))
@@ -45,3 +45,23 @@ def test_comments_and_strings_do_not_count(text: str) -> None:
 )
 def test_what_runs_on_the_host_is_found_with_its_line(text: str, line: int) -> None:
     assert str(host_code(text)).startswith(f"kernel.rs:{line}: ")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'const KEY: &[u8] = include_bytes!("/run/key");',
+        "use std::include_bytes as take;",
+        'r#include_str!("x")',
+        '#[path = "/elsewhere.rs"] mod other;',
+        'const HOME: &str = env!("HOME");',
+        "std::arch::asm!()",
+    ],
+)
+def test_a_host_brings_in_nothing_at_compile_time(line: str) -> None:
+    assert str(foreign_code(f"//! Launches.\n{line}\n")).startswith("ffi.rs:2: ")
+
+
+def test_a_host_may_do_what_hosts_do() -> None:
+    text = 'use std::env;\n// include_str!\n#[unsafe(no_mangle)]\npub extern "C" fn f(path: &str) {}\n'
+    assert foreign_code(text) is None

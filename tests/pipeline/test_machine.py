@@ -16,6 +16,7 @@ from tileir_diff.pipeline.machine import (
     State,
     after,
     begin,
+    reopened,
 )
 from tileir_diff.pipeline.stages import BROKEN, STAGES, Outcome, Stage
 
@@ -124,3 +125,11 @@ def test_a_host_is_not_reached_past_a_kernel_that_failed() -> None:
         state = after(state, outcome, Spent(), limits)
     assert state.stage == "diff"
     assert after(state, "TO_HOST", Spent(), limits).stage == "kernel"
+
+
+def test_a_run_that_is_opened_again_keeps_its_limits() -> None:
+    ended = State(stage=None, end=UNMEASURED, spawned=("performance",) * 2)
+    assert reopened(ended, Limits(per_stage=3)).stage == "performance"
+    assert reopened(ended, Limits(per_stage=2)).end.startswith(BUDGET)
+    other = State(stage=None, end=COMPLETE)
+    assert reopened(other, Limits()) == other

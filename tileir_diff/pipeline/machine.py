@@ -109,6 +109,13 @@ def after(state: State, outcome: Outcome, spent: Spent, limits: Limits) -> State
     return state._replace(stage=None, end=target)
 
 
+def reopened(state: State, limits: Limits) -> State:
+    """The state after the user gave more: a run that ended unmeasured goes on where it is measured."""
+    if state.end != UNMEASURED:
+        return state
+    return _within(state._replace(stage="performance", end=""), limits)
+
+
 def _reachable(stage: Stage, passed: frozenset[Stage]) -> Stage:
     """The stage, or the first one before it whose pass does not hold."""
     for each in STAGES[stage].needs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.pipeline.log import Answered, Attempted, Begun, Judged, Supplied
-from tileir_diff.pipeline.machine import UNMEASURED, Limits, Spent, after, begin
+from tileir_diff.pipeline.machine import Limits, Spent, after, begin, reopened
 from tileir_diff.pipeline.stages import BROKEN, STAGES, gate_owns, owns
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def replayed(entries: Sequence[Entry]) -> Run:
         elif isinstance(entry, Answered):
             run = run._replace(answered=entry)
         elif isinstance(entry, Supplied):
-            run = run._replace(files={**run.files, **entry.files}, state=_reopened(run.state))
+            run = run._replace(files={**run.files, **entry.files}, state=reopened(run.state, limits))
         elif isinstance(entry, Judged):
             run = _judged(run, entry, limits)
     return run
@@ -69,11 +69,6 @@ def _judged(run: Run, entry: Judged, limits: Limits) -> Run:
         answered=None,
         last={**run.last, entry.stage: entry},
     )
-
-
-def _reopened(state: State) -> State:
-    """A run that ended without a measurement goes on where it is measured."""
-    return state._replace(stage="performance", end="") if state.end == UNMEASURED else state
 
 
 def files_after(files: dict[str, str], answered: Answered, judged: Judged) -> dict[str, str]:

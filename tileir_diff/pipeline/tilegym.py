@@ -83,10 +83,8 @@ def _analysis(analysis: Analysis) -> str:
             "reason": analysis.baseline.why or "not measured",
         },
         "test_perf_configs": {
-            "configurations": [
-                {"name": each.name, "shapes": [array.shape for array in each.arrays.values()]}
-                for each in analysis.variants
-            ]
+            each.name: {"shapes": [array.shape for array in each.arrays.values()]}
+            for each in analysis.variants
         },
         "kernel_variants": [
             {

@@ -10,18 +10,30 @@ HIDDEN: Final = re.compile(
 )
 """Comments, strings and characters."""
 MODULE: Final = re.compile(r"\s*(?:#\[allow\([\w\s:,]*\)\]\s*)*#\[cutile::module\]\s*(?:pub\s+)?mod\s+\w+\s*")
-HOST: Final = (
-    "extern", "asm", "global_asm", "include", "include_str", "include_bytes", "env", "option_env",
-    "no_mangle", "link_section", "link", "macro_rules", "path", "std", "build", "proc_macro",
-    "export_name", "used",
-)  # fmt: skip
-"""Words of the host's side: what links, reads files at compile time, or runs before main."""
-WORD: Final = re.compile(rf"\b(?:{'|'.join(HOST)})\b(?=\s*(?:::|!|\(|\]|=|\{{))|\bextern\b")
+READS: Final = ("include", "include_str", "include_bytes", "option_env", "asm", "global_asm")
+"""Macros that bring in what is not in the source, or machine code: refused wherever the word stands."""
+LINKS: Final = ("extern", "no_mangle", "link_section", "macro_rules", "export_name")
+"""Words of what is linked, called from C, or runs before main."""
+OTHERS: Final = ("env", "link", "path", "std", "build", "proc_macro", "used")
+"""Words that are also names; where `::`, `!` or an attribute follows they belong to the host."""
+FOREIGN: Final = re.compile(rf"\b(?:{'|'.join(READS)})\b|#\s*\[\s*path\b|\benv\s*!")
+WORD: Final = re.compile(
+    rf"\b(?:{'|'.join((*READS, *LINKS))})\b|\b(?:{'|'.join(OTHERS)})\b(?=\s*(?:::|!|\(|\]|=|\{{))"
+)
+
+
+def foreign_code(text: str) -> str | None:
+    """Where the source of a host brings in a file or machine code at compile time; None where it does not."""
+    plain = _plain(text)
+    word = FOREIGN.search(plain)
+    if word is None:
+        return None
+    return f"ffi.rs:{_line(plain, word.start())}: '{word[0]}' brings in what is not in the source"
 
 
 def host_code(text: str) -> str | None:
     """Where a source is not device code alone, with its line; None where it is."""
-    plain = HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    plain = _plain(text)
     word = WORD.search(plain)
     if word is not None:
         return f"kernel.rs:{_line(plain, word.start())}: '{word[0]}' belongs to the host"
@@ -36,6 +48,11 @@ def host_code(text: str) -> str | None:
             return f"kernel.rs:{_line(plain, found.end())}: this brace is not closed"
         at = end
     return None
+
+
+def _plain(text: str) -> str:
+    """The source with blanks in place of comments, strings and characters."""
+    return HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def _closing(text: str, start: int) -> int | None:

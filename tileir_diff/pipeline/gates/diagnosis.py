@@ -78,6 +78,8 @@ def _kernel(given: Given, verdict: GateVerdict, place: Path) -> Diagnosis:
     cause, owner, why = str(made["cause"]), made["owner"], str(made["why"])
     if cause == "equivalent":  # what is left are hints, and a port keeps them
         cause, owner, why = "translation", "kernel", detail
+    asked = [step.evidence for step in made["steps"] if step.name == "source" and step.answer == "yes"]
+    why = "; ".join([why, *asked])  # with the line of the source that asks for what is lost
     route = ROUTES.get(owner, "unknown")
     if route == "host":  # no host has launched anything yet
         owner, route = "kernel", "kernel"

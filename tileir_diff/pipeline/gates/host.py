@@ -26,6 +26,7 @@ from tileir_diff.pipeline.gates.common import (
     launch_of,
     told,
 )  # fmt: skip
+from tileir_diff.pipeline.gates.device import foreign_code
 from tileir_diff.pipeline.gates.host_build import kernels_folder, library
 from tileir_diff.pipeline.log import sha256
 
@@ -57,6 +58,8 @@ def judge(given: Given) -> Ruled:
     now = sha256((given.folder / "kernel.rs").read_bytes())
     same = passed.outcome == "PASS" and passed.saw.get("kernel.rs") == now
     if not ruling.check("kernel.rs", None if same else "it is not the one that passed its gate", now):
+        return ruling.rule("FAIL")
+    if not ruling.check("host code", foreign_code(given.text("ffi.rs")), "all of it is in ffi.rs"):
         return ruling.rule("FAIL")
     with tempfile.TemporaryDirectory(prefix="tileir-host-") as place:
         try:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from tileir_diff.pipeline.stages import Stage
 
 
+REDUCED: Final = "reduced/kernel.mlir"
+SECONDS: Final = 300.0
+"""For making a kernel smaller."""
+
+
 class Template(NamedTuple):
     """A worker that follows templates."""
 
@@ -87,10 +92,30 @@ def _diff(task: Task) -> dict[str, str]:
         found = diagnose(given, Path(place))
     report = DiffReport(
         failed=found.failed, variant=found.variant, cause=found.cause, owner=found.owner, route=found.route,
-        fix=found.fix or found.why, reduced=None,
+        fix=found.fix or found.why, reduced=REDUCED if found.cause == "tileiras-bug" else None,
         evidence=_asked(given, found.why) if found.route == "upstream" else [],
     )  # fmt: skip
-    return {"diff_report.json": report.to_json()}
+    made = {"diff_report.json": report.to_json()}
+    if report.reduced is not None:
+        side = "launched" if found.failed == "host" else "generated"
+        made[report.reduced] = _reduced(str(task.folder / side / f"{found.variant}.mlir"), task.seconds)
+    return made
+
+
+def _reduced(path: str, seconds: float) -> str:
+    """A smaller kernel on which the assembler fails as on this one. Raises InputError if it does not."""
+    from tileir_diff.api import load
+    from tileir_diff.lowering.assembler import find_assembler
+    from tileir_diff.lowering.cache import Cache
+    from tileir_diff.reduce.failures import Assembles
+    from tileir_diff.reduce.search import candidate, reduce
+
+    start = candidate(load(path, "source")[0])
+    fails = Assembles(find_assembler(Cache(None)), "sm_90", 3)
+    if start is None or not fails(start):
+        raise InputError("the assembler does not fail on it again", path)
+    made = reduce(start, fails, seconds=min(seconds, SECONDS), progress=lambda state: None)
+    return made.smallest.text
 
 
 def _asked(given: Given, why: str) -> list[Proof]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from tests.pipeline.fakes import CARDS
-from tests.pipeline.real import LIKES, lay, short_spec, source, spec
+from tests.pipeline.real import LIKES, ROOT, lay, short_spec, source, spec
 from tests.pipeline.test_measured import results
 from tileir_diff.cli.app import app
 from tileir_diff.errors import InputError
+from tileir_diff.pipeline import sandbox
 from tileir_diff.pipeline.artifacts import Correctness, DiffReport, GateVerdict
 from tileir_diff.pipeline.engine import Port, replay
 from tileir_diff.pipeline.gates.table import gates
@@ -252,3 +254,36 @@ def test_the_gate_alone_says_the_same(tmp_path: Path) -> None:
 def test_a_broken_reference_is_told() -> None:
     with pytest.raises(InputError):
         prepare(["none.toml"])
+
+
+AGENT = """
+import sys
+from pathlib import Path
+from tests.pipeline.test_real import Writer
+from tileir_diff.pipeline.workers.model import Task
+
+stage, folder, tokens, prompt = sys.argv[1:]
+assert "## This attempt" in Path(prompt).read_text()
+answer = Writer(("softmax",)).work(Task(stage, "softmax", 1, Path(folder), "", int(tokens), 60.0))
+sys.stdout.buffer.write(answer.said)
+sys.exit(answer.status != "ok")
+"""
+
+
+def test_an_agents_command_line_ports_a_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    command = [sys.executable, str(tmp_path / "agent.py"), "{stage}", "{folder}", "{tokens}", "{prompt}"]
+    (tmp_path / "agent.toml").write_text(
+        f'[worker]\ncommand = {json.dumps(command)}\nenvironment = ["PYTHONPATH", "TILEIR_TOOLCHAIN"]\n'
+    )
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    words = ["port", "softmax", "--workdir", str(tmp_path / "run"), "--reference", spec("softmax")]
+    made = CliRunner().invoke(
+        app, [*words, "--worker", f"command:{tmp_path / 'agent.toml'}", "--attempts", "1"]
+    )
+    assert made.stdout.endswith("VERDICT: COMPLETE: unmeasured\n"), made.output
+    from tileir_diff.pipeline.log import Answered, read_log
+
+    answers = [each for each in read_log(tmp_path / "run" / "log.jsonl") if isinstance(each, Answered)]
+    assert [each.status for each in answers] == ["ok"] * 4
+    assert {each.sandbox for each in answers} == {sandbox.sandbox()}

@@ -184,9 +184,19 @@ def _silent(run: Run, what: str) -> None:
 
 
 def judged(
-    answered: Answered, run: Run, begun: Begun, gates: Mapping[Stage, Gate], store: Store, hidden: Path
+    answered: Answered,
+    run: Run,
+    begun: Begun,
+    gates: Mapping[Stage, Gate],
+    store: Store,
+    hidden: Path,
+    place: Path | None = None,
 ) -> Ruled:
-    """The gate's verdict on an answer; the same answer to the same run gives the same verdict."""
+    """The gate's verdict on an answer; the same answer to the same run gives the same verdict.
+
+    `hidden` is the run's folder, which no program of a worker may see; `place` is where the gate works, a
+    folder of the cache that is this run's where none is given.
+    """
     stage = answered.stage
     if answered.refused:
         listed = ", ".join(answered.refused[:5])
@@ -196,7 +206,7 @@ def judged(
         said = "\n".join(lines) or "it said nothing"
         return _broken(stage, "CRASHED", f"the worker {answered.status}: {said}")
     files = {path: name for path, name in run.files.items() if not owns(stage, path)} | answered.outputs
-    place = _gate_folder(hidden)
+    place = place or _gate_folder(hidden)
     try:
         materialise(place, files, store)
         return gates[stage](Given(place, dict(begun.settings), (hidden,)))
@@ -272,7 +282,8 @@ def replay(
             continue
         run = replayed(entries[:at])
         assert run.answered is not None  # replayed() refuses a verdict without an answer
-        ruled = judged(run.answered, run, begun, gates, store, folder)
+        with tempfile.TemporaryDirectory(prefix="tileir-replay-") as place:  # the run may be at work
+            ruled = judged(run.answered, run, begun, gates, store, folder, Path(place, "port"))
         was = GateVerdict.read(store.get(entry.verdict).decode(), "gate")
         told.append((entry, _difference(was, ruled, entry, store)))
     return told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -94,19 +95,15 @@ def test_a_program_that_fails_has_crashed(code: str, more: str, status: str, tmp
 def test_what_it_leaves_running_ends_with_it(tmp_path: Path) -> None:
     code = (
         "import subprocess, sys\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
-        "print(child.pid)\n"
+        "sleep = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
+        "print(subprocess.Popen(sleep, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid)\n"
     )
-    ran = sandbox.run(
-        [
-            sys.executable,
-            "-c",
-            code.replace("print(child.pid)", "print(child.pid, flush=True); sys.stdout.close()"),
-        ],
-        tmp_path,
-        1.0,
-    )
-    pid = int(ran.said.split()[0])
+    ran = sandbox.run([sys.executable, "-c", code], tmp_path, 60.0)
+    assert ran.status == 0
+    pid = int(ran.said)
+    deadline = time.monotonic() + 10
+    while _alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert not _alive(pid)
 
 

@@ -20,14 +20,14 @@ INSTRUCTIONS: Final = (
 
 
 def server(root: Path) -> Any:
-    """The server for one folder. Raises InputError where the SDK is not installed."""
+    """The server for one folder. Raises InputError for no folder, and where the SDK is not installed."""
+    if not root.is_dir():
+        raise InputError("no such folder", str(root))
     try:
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
     except ImportError:
         raise InputError("the MCP SDK is not installed: pip install 'tileir-diff[mcp]'", "mcp") from None
-    if not root.is_dir():
-        raise InputError("no such folder", str(root))
     made: Any = MCPServer("tileir-diff", version=__version__, instructions=INSTRUCTIONS)
     tools = Tools(root)
     for name in NAMES:

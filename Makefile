@@ -81,6 +81,7 @@ docs: setup
 	$(BIN)/python -m tileir_diff.rules.docs
 	$(BIN)/python -m tileir_diff.report.schema
 	$(BIN)/python -m tileir_diff.classify.schema
+	$(BIN)/python -m tileir_diff.pipeline.schema
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,16 @@ def test_a_launch_hands_over_the_same_bytes() -> None:
         assert isinstance(dumped, Dumped), dumped
         assert dumped.bytecode == expected, dumped.specialised
     assert len(set(kept)) == len(LIKES)
+
+
+def test_two_sources_at_once_do_not_get_each_others_kernels(tmp_path: Path) -> None:
+    """cargo puts the libraries of both in one file: whoever links must have it for itself."""
+    texts = {name: (ROOT / "kernels" / name / "kernel.rs").read_text() for name in ("softmax", "transpose")}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.rs").write_text(text)
+    with ThreadPoolExecutor() as pool:
+        for turn in range(3):
+            for name, text in texts.items():  # a changed source is built anew
+                (tmp_path / f"{name}.rs").write_text(f"{text}// {turn}\n")
+            found = pool.map(lambda name: Exporter(str(tmp_path / f"{name}.rs")).entries, texts)
+            assert [[entry.name for entry in entries] for entries in found] == [["softmax"], ["transpose"]]

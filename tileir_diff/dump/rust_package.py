@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.errors import InputError
 from tileir_diff.toolchain.cache import cache_folder
-from tileir_diff.toolchain.cargo import Built, build, link, read_crate
+from tileir_diff.toolchain.cargo import Built, build, held, link, read_crate
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -65,8 +65,9 @@ def program(source: str) -> Program:
 
 def _for_crate(folder: str, target: Path | None) -> Program:
     crate = read_crate(folder)
-    built = build(crate, target)
-    with _held(str(crate.folder)) as place:
+    own = Path(os.environ.get("CARGO_TARGET_DIR") or crate.root / "target")
+    with held(target or own), _held(str(crate.folder)) as place:
+        built = build(crate, target)
         return Program(_linked(place, crate.folder, crate.library, built), crate.cutile)
 
 

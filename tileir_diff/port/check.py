@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 
 def dump_pairs(configurations: Sequence[Configuration], folder: str) -> Iterator[Pair]:
     """Dumps all, into a folder for each configuration. Raises InputError where nothing can be written."""
-    references = _python(configurations)
+    references = python_dumps(configurations)
     generated = _rust(configurations, references)
     for each, left, right in zip(configurations, references, generated, strict=True):
         place = Path(folder, _file_name(each.name))
@@ -81,7 +81,7 @@ def _written(pair: Pair, left: Made, right: Made, place: Path) -> Pair:
     return pair._replace(launch=str(place / "launch.json"))
 
 
-def _python(configurations: Sequence[Configuration]) -> list[Made | InputError]:
+def python_dumps(configurations: Sequence[Configuration]) -> list[Made | InputError]:
     """The reference of each: kernels that are described by one process, calls by one each."""
     made: list[Made | InputError] = [InputError("not dumped", each.name) for each in configurations]
     wanted: list[tuple[int, WantedPython]] = []

@@ -30,7 +30,7 @@ def launch_of(
     """
     _agree(python[1], rust[1])
     return {
-        name: _side(made, arguments, grid)
+        name: side_launch(made, arguments, grid)
         for name, (made, arguments) in (("reference", python), ("generated", rust))
     }
 
@@ -48,7 +48,8 @@ def _agree(python: Sequence[Argument], rust: Sequence[Argument]) -> None:
             raise InputError(f"{each.name} is another array in Python and in Rust", array_name(each))
 
 
-def _side(made: Dumped, arguments: Sequence[Argument], grid: tuple[int, int, int]) -> dict[str, Any]:
+def side_launch(made: Dumped, arguments: Sequence[Argument], grid: tuple[int, int, int]) -> dict[str, Any]:
+    """One side of a launch file: entry, grid, and the values of its parameters where all are known."""
     found = ENTRY.search(made.text)
     side: dict[str, Any] = {"grid": list(grid)}
     if found is None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from tileir_diff.errors import InputError
 from tileir_diff.ingest.text import read_text
 from tileir_diff.toolchain.find import toolkit
 from tileir_diff.toolchain.run import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 SECONDS: Final = 3600.0
 """The first build of a machine compiles more than a hundred crates."""
@@ -108,6 +113,23 @@ def _cutile(data: dict[str, Any], package: str, manifest: str) -> str:
     raise InputError("it does not depend on cutile: it has no kernels", manifest)
 
 
+@contextmanager
+def held(target: Path) -> Generator[None]:
+    """Holds a target folder for one process at a time, until what was built there is used.
+
+    cargo holds it only while it builds, and puts all libraries of one name in one file.
+    Raises InputError where the folder cannot be written.
+    """
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        lock = (target / ".tileir-diff.lock").open("w")
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}; set CARGO_TARGET_DIR", str(target)) from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def build(crate: Crate, target: Path | None = None) -> Built:
     """Builds the library of a crate, in its own target folder if no other is given.
 
@@ -135,6 +157,32 @@ def build(crate: Crate, target: Path | None = None) -> Built:
         raise _failure(said.stderr, str(crate.folder))
     dependencies = f"dependency={libraries['cutile'].parent}"
     return Built(libraries, (dependencies, *dict.fromkeys(search)))
+
+
+def build_library(folder: Path, target: Path) -> Path:
+    """Builds a package whose library is one for C; gives a copy of that in the package's folder.
+
+    Raises InputError with the first error of rustc at its line, or with what else cargo says.
+    """
+    with held(target):
+        found = _built_library(folder, target)
+        return Path(shutil.copy(found, folder / found.name))
+
+
+def _built_library(folder: Path, target: Path) -> Path:
+    call = ["build", "--lib", "--message-format", "json"]
+    said = _cargo(call, str(folder), str(folder), {"CARGO_TARGET_DIR": str(target)})
+    found: Path | None = None
+    for line in said.stdout.splitlines():
+        message = cast("dict[str, Any]", json.loads(line)) if line.startswith("{") else {}
+        if message.get("reason") == "compiler-message" and message["message"]["level"] == "error":
+            raise _refusal(message["message"], folder)
+        if message.get("reason") == "compiler-artifact":
+            own = [Path(file) for file in message["filenames"] if file.endswith((".so", ".dylib"))]
+            found = own[0] if own and "cdylib" in message["target"]["kind"] else found
+    if said.returncode != 0 or found is None:
+        raise _failure(said.stderr, str(folder))
+    return found
 
 
 def link(source: Path, output: Path, externs: dict[str, Path], search: tuple[str, ...], folder: Path) -> None:

@@ -1,0 +1,5 @@
+"""Shared fixtures."""
+
+from tests.pipeline.real import cargo
+
+__all__ = ["cargo"]

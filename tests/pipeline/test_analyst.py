@@ -1,0 +1,130 @@
+"""The analyst's gate: each claim is looked up, and a false one is found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pipeline.real import KERNELS, array, edited, lay, port_of, spec
+from tileir_diff.errors import InputError
+from tileir_diff.pipeline.artifacts import Check
+from tileir_diff.pipeline.gates.analyst import judge
+from tileir_diff.pipeline.gates.common import Given
+from tileir_diff.pipeline.references import prepare
+
+NAMES = sorted(path.parent.name for path in KERNELS.glob("*/py.g.mlir"))
+
+
+def failed(given: Given) -> list[Check]:
+    verdict = judge(given).verdict
+    found = [check for check in verdict.checks if check.result == "fail"]
+    assert (verdict.outcome == "PASS") == (not found)
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_mechanical_analysis_of_every_kernel_passes(name: str, tmp_path: Path) -> None:
+    assert failed(port_of(tmp_path, name)) == []
+
+
+def more(given: Given, **changes: Any) -> dict[str, Any]:
+    return {name: each.model_dump() for name, each in given.analysis().variants[0].arrays.items()} | changes
+
+
+@pytest.mark.parametrize(
+    ("what", "changes", "said"),
+    [
+        ("reference", {"reference": "reference/none.mlir"}, "cannot read"),
+        ("reference", {"reference": "given/x.mlir"}, "a dump in reference/"),
+        ("reference", {"entry": "other"}, "no entry '@other'"),
+        ("arguments", {"arguments": []}, "10 parameters, 0 values"),
+        ("arguments", {"arguments": [{"i32": 1}] * 10}, "not a i32"),
+        ("arguments", {"arguments": [{"ptr": "z"}] * 10}, "none of the arrays"),
+        ("launch", {"grid": [5, 1, 1]}, "the launch of the reference has [4, 1, 1]"),
+        ("launch", {"arch": "sm_90"}, "the reference is for sm_100"),
+        ("grid", {"grid": [4, 2, 1]}, "does not read its block's y"),
+        ("constants", {"constants": {"ROWS": 63}}, "ROWS=63: no such number"),
+        ("memory", {"memory": []}, "the dump has partition load of x"),
+        (
+            "memory",
+            {"memory": [{"array": "x", "kind": "load", "families": ["pointer"]}]},
+            "which is not told",
+        ),
+        ("tolerance", {"tolerance": {"y": {"rtol": 0.5, "atol": 0}}}, "rtol 0.01"),
+        ("tolerance", {"tolerance": {"z": {"rtol": 0, "atol": 0}}}, "z is none of the arrays"),
+    ],
+)
+def test_a_false_claim_is_found(what: str, changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    edited(given, **changes)
+    found = {check.name: check.detail for check in failed(given)}
+    assert said in found[f"softmax: {what}"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"shape": [201, 60]}, "A.shape0: 201, and the launch passes 200"),
+        ({"strides": [64, 1]}, "A.stride0: 64, and the launch passes 60"),
+        ({"strides": [60, 2]}, "strides[1] is 1 in the dump, not 2"),
+        ({"shape": [200], "strides": [60]}, "has 2 dimensions, not 1"),
+        ({"use": "write"}, "use of it is read, not write"),
+    ],
+)
+def test_a_false_shape_is_found(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    edited(given, arrays=more(given, x=array(given, "x").model_copy(update=changes).model_dump()))
+    assert said in {check.name: check.detail for check in failed(given)}["softmax: shapes"]
+
+
+def test_a_true_constant_passes(tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    edited(given, constants={"ROWS": 64})
+    assert failed(given) == []
+
+
+def test_a_reference_that_nobody_mentions_is_found(tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    lay(tmp_path, prepare([spec("vector_add")]))
+    assert "no variant has vector_add" in failed(given)[0].detail
+
+
+def test_a_baseline_that_nobody_measured_is_found(tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    data = json.loads((tmp_path / "analysis.json").read_text())
+    data["baseline"]["evidence"] = "gpu"
+    lay(tmp_path, {"analysis.json": json.dumps(data)})
+    assert failed(given)[0].name == "baseline"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "tileir-analysis/1"}', '{"operator": "../x"}'])
+def test_what_is_no_analysis_is_malformed(text: str, tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    lay(tmp_path, {"analysis.json": text})
+    assert judge(given).verdict.outcome == "MALFORMED"
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../x", "a//b", "./x", "a\nb", ""])
+def test_a_path_stays_in_the_port(path: str, tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    with pytest.raises(ValueError, match="stays in it"):
+        edited(given, reference=path)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("x.mlir", "has no launch"),
+        (f"{KERNELS}/softmax/py.g.mlir,none.json", "cannot read"),
+        (f"none.mlir,{KERNELS}/softmax/launch.json", "cannot read"),
+        (f"{KERNELS}/softmax/py.g.mlir,{KERNELS}/swiglu/launch.json", "which entry"),
+    ],
+)
+def test_a_reference_that_cannot_be_read_is_bad_input(given: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        prepare([given])
+    with pytest.raises(InputError, match="no reference"):
+        prepare([])

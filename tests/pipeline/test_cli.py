@@ -1,0 +1,171 @@
+"""The commands `port` and `gate`: what they say of bad input, and how they exit."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.pipeline.fakes import CARDS, HAPPY, LIMITS, Script, Writer, begun
+from tests.pipeline.real import ROOT, lay, port_of, source, spec
+from tileir_diff.cli.app import app
+from tileir_diff.pipeline.artifacts import GateVerdict
+from tileir_diff.pipeline.engine import Port, replay
+from tileir_diff.pipeline.log import Judged
+from tileir_diff.pipeline.sign import make_key, signed
+from tileir_diff.pipeline.stages import Outcome, Stage
+
+Told = tuple[tuple[Stage, Outcome], ...]
+
+
+def ask(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("port", "k"), "no reference"),
+        (("port", "k", "--reference", "x.mlir"), "has no launch"),
+        (("port", "k", "--reference", "none.toml"), "none.toml"),
+        (("port", "k", "--worker", "magic"), "is no worker"),
+        (("port", "k", "--worker", "command:none.toml"), "none.toml"),
+        (("port", "k", "--worker", "replay:none.json"), "none.json"),
+        (("port", "k", "--waivers", "none.toml"), "none.toml"),
+        (("port", "k", "--results", "none.json"), "none.json"),
+        (("port", "k", "--status"), "log.jsonl"),
+        (("port", "replay", "none"), "none"),
+        (("port", "a", "b"), "give one operator"),
+        (("gate",), "give --analysis"),
+        (("gate", "--analysis", "none.json", "--kernel", "k.rs"), "none.json"),
+        (("gate", "--verify", "none.json"), "none.json"),
+        (("mcp", "--root", "none"), "none"),
+    ],
+)
+def test_bad_input_is_one_message_and_status_2(
+    words: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = ask(*words)
+    assert result.exit_code == 2
+    assert said in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_run_is_shown_and_not_begun_again(tmp_path: Path) -> None:
+    port = begun(tmp_path / "run", Writer(), Script(HAPPY).gates())
+    port.go()
+    port.log.close()
+    shown = ask("port", "k", "--workdir", tmp_path / "run", "--status")
+    assert shown.exit_code == 1  # unmeasured is no pass
+    assert shown.output.splitlines()[0] == "k, by writer"
+    assert shown.output.endswith("VERDICT: COMPLETE: unmeasured\n")
+    again = ask("port", "k", "--workdir", tmp_path / "run", "--reference", spec("softmax"))
+    assert (again.exit_code, "--resume" in again.output) == (2, True)
+    other = ask("port", "k", "--workdir", tmp_path / "run", "--resume", "--reference", spec("softmax"))
+    assert (other.exit_code, "begin of a run" in other.output) == (2, True)
+
+
+def test_a_run_at_work_says_where_it_is(tmp_path: Path) -> None:
+    begun(tmp_path / "run", Writer(), Script(HAPPY).gates()).log.close()
+    assert ask("port", "k", "--workdir", tmp_path / "run", "--status").output.endswith(
+        "VERDICT: at work: analyst\n"
+    )
+
+
+def test_a_damaged_log_is_told_with_its_line(tmp_path: Path) -> None:
+    port = begun(tmp_path / "run", Writer(), Script(HAPPY).gates())
+    port.go()
+    port.log.close()
+    path = tmp_path / "run" / "log.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"outcome": "UNMEASURED"', b'"outcome": "PASS"'))
+    for words in (("--status",), ("--resume",)):
+        result = ask("port", "k", "--workdir", tmp_path / "run", *words)
+        assert (result.exit_code, "log.jsonl:14" in result.output) == (2, True), result.output
+
+
+def test_a_replay_tells_a_verdict_that_was_raised(tmp_path: Path) -> None:
+    told: Told = (HAPPY[0], ("kernel", "NO_BUILD"), *HAPPY[1:])
+    port = begun(tmp_path / "run", Writer(), Script(told).gates())
+    port.go()
+    entries = port.log.entries
+    same = replay(tmp_path / "run", Script(told).gates(), entries, port.log.store)
+    assert [wrong for _, wrong in same] == [""] * 5
+    raised = Script((*HAPPY[:2], *HAPPY[1:]))
+    other = replay(tmp_path / "run", raised.gates(), entries, port.log.store)
+    assert [wrong for _, wrong in other] == ["", "NO_BUILD in the log, PASS now", "", "", ""]
+    # somebody writes another verdict into the store, and its hash into the log
+    at = next(
+        index for index, each in enumerate(entries) if isinstance(each, Judged) and each.stage == "kernel"
+    )
+    verdict = GateVerdict.read(port.log.store.get(entries[at].verdict).decode(), "")  # pyright: ignore
+    forged = verdict.model_copy(update={"outcome": "PASS"})
+    name = port.log.store.put(forged.to_json().encode())
+    changed = [*entries]
+    changed[at] = entries[at].model_copy(update={"verdict": name})
+    found = replay(tmp_path / "run", Script(told).gates(), changed, port.log.store)
+    assert found[1][1] == "the verdict in the log was altered"
+
+
+def test_what_a_verdict_is_worth(tmp_path: Path) -> None:
+    lay(tmp_path, {"kernel.rs": "k"})
+    from tileir_diff.pipeline.log import sha256
+
+    verdict = GateVerdict(
+        stage="kernel", outcome="PASS", evidence="static", checks=[], versions={},
+        saw={"kernel.rs": sha256(b"k")},
+    )  # fmt: skip
+    lay(tmp_path, {"gates/kernel.json": signed(verdict, make_key(tmp_path)).to_json()})
+    call = ("gate", "--verify", tmp_path / "gates" / "kernel.json")
+    assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: true")
+    assert ask(*call).exit_code == 1
+    lay(tmp_path, {"gates/kernel.json": verdict.to_json()})
+    assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: altered")
+    lay(tmp_path, {"gates/kernel.json": signed(verdict, b"o" * 32).to_json()})
+    assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: forged")
+    lay(tmp_path, {"kernel.rs": "other"})
+    assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: stale")
+
+
+def test_the_gate_refuses_host_code_before_it_builds_anything(tmp_path: Path) -> None:
+    port_of(tmp_path, "softmax")
+    lay(tmp_path, {"kernel.rs": source("softmax") + "\nfn main() {}\n"})
+    call = ("gate", "--analysis", tmp_path / "analysis.json", "--kernel", tmp_path / "kernel.rs")
+    result = ask(*call, "-o", tmp_path / "verdict.json")
+    assert result.exit_code == 1
+    assert "only #[cutile::module] modules" in result.output
+    assert result.output.endswith("VERDICT: FAIL\n")
+    written = json.loads((tmp_path / "verdict.json").read_text())
+    assert (written["outcome"], written["mac"], len(written["content"])) == ("FAIL", "", 64)
+
+
+def test_a_plain_diff_loads_nothing_of_it() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from tileir_diff.cli.app import app\n"
+        "try: app(['fixtures/kernels/softmax/py.mlir', 'fixtures/kernels/softmax/rs.mlir'])\n"
+        "except SystemExit: pass\n"
+        "heavy = ('tileir_diff.pipeline', 'mcp', 'rich', 'deepdiff')\n"
+        "print([name for name in sys.modules if name.startswith(heavy)])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_live_view_shows_the_run(tmp_path: Path) -> None:
+    pytest.importorskip("rich")
+    from rich.console import Console
+
+    from tileir_diff.pipeline.live import go
+
+    port = Port(tmp_path / "run", Writer(), Script(HAPPY).gates(), CARDS)
+    port.begin("k", LIMITS, {}, {})
+    screen = io.StringIO()
+    go(port, Console(file=screen, force_terminal=True, width=100))
+    assert "COMPLETE: unmeasured" in screen.getvalue()
+    assert "kernel writer" in screen.getvalue()

@@ -1,0 +1,82 @@
+"""kill -9 at any point: nothing is lost, and what was finished is not done again."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.crash import ROUTE
+from tests.pipeline.real import ROOT
+from tileir_diff.pipeline.log import NAME, OBJECTS, Answered, Attempted, Ended, Entry, Judged, Store, read_log
+
+KILLS = 100
+
+
+def start(folder: Path, notes: Path) -> subprocess.Popen[str]:
+    """A process that has begun to work."""
+    call = [sys.executable, "-m", "tests.pipeline.crash", str(folder), str(notes)]
+    process = subprocess.Popen(call, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def known(folder: Path) -> list[Entry]:
+    return read_log(folder / NAME) if (folder / NAME).exists() else []
+
+
+@pytest.mark.slow
+def test_a_hundred_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    assert start(tmp_path / "whole", tmp_path / "notes").wait() == 0
+    takes = time.monotonic() - begin
+    dice = random.Random(0)
+    kills = late = runs = 0
+    while kills < KILLS:
+        folder, notes = tmp_path / f"run{runs}", tmp_path / f"notes{runs}"
+        while not any(isinstance(entry, Ended) for entry in known(folder)):
+            before = known(folder)
+            process = start(folder, notes)
+            try:
+                process.wait(dice.uniform(0, takes / 4))
+                late += 1
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                kills += 1
+            _nothing_twice(before, notes, process.pid)
+        _whole(folder)
+        runs += 1
+    assert kills >= KILLS
+    assert runs > 1
+
+
+def _nothing_twice(before: list[Entry], notes: Path, pid: int) -> None:
+    """What a process did is not among what the log had as finished when it began."""
+    answered = {each.attempt for each in before if isinstance(each, Answered)}
+    judged = {each.attempt for each in before if isinstance(each, Judged)}
+    lines = notes.read_text().splitlines() if notes.exists() else []
+    for line in lines:
+        who, what, attempt = line.split()
+        if int(who) == pid:
+            assert int(attempt) not in (answered if what == "work" else judged)
+
+
+def _whole(folder: Path) -> None:
+    """The log is that of a run that nobody disturbed, and all contents are there."""
+    entries = known(folder)
+    told = [(each.stage, each.outcome) for each in entries if isinstance(each, Judged)]
+    assert told == list(ROUTE)
+    assert [each.attempt for each in entries if isinstance(each, Attempted)] == list(range(1, len(ROUTE) + 1))
+    store = Store(folder / OBJECTS)
+    for entry in entries:
+        if isinstance(entry, Judged):
+            store.get(entry.verdict)
+        if isinstance(entry, (Judged, Answered)):
+            for name in entry.outputs.values():
+                store.get(name)

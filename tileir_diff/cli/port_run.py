@@ -1,0 +1,187 @@
+"""`tileir-diff port`: the pipeline that ports a kernel."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tileir_diff.cli.guard import guarded
+from tileir_diff.cli.output import PATH, Seconds, emit
+from tileir_diff.errors import InputError
+
+if TYPE_CHECKING:
+    from tileir_diff.pipeline.engine import Port
+    from tileir_diff.pipeline.state import Run
+    from tileir_diff.pipeline.workers.model import Worker
+
+WORKERS = "template, command:FILE.toml or replay:FILE.json"
+
+
+@click.command(short_help="Port a kernel: workers propose, gates decide.")
+@click.argument("words", metavar="OPERATOR | replay LOG", nargs=-1, required=True)
+@click.option(
+    "--reference", "references", multiple=True, metavar="SPEC",
+    help="[NAME=]DUMP.mlir,LAUNCH.json, or a table of port-check: TABLE.toml[:CONFIGURATION].",
+)  # fmt: skip
+@click.option("--workdir", type=PATH, metavar="FOLDER", help="Of the run; default port/OPERATOR.")
+@click.option("--worker", default="template", show_default=True, metavar="WORKER", help=f"{WORKERS}.")
+@click.option("--resume", is_flag=True, help="Go on with a run, also after a crash.")
+@click.option("--status", is_flag=True, help="Only show where the run is.")
+@click.option("--results", type=PATH, metavar="FILE", help="Results of a GPU for this very kernel, as JSON.")
+@click.option("--waivers", type=PATH, metavar="FILE", help="A settings file, of which the waivers count.")
+@click.option("--attempts", type=click.IntRange(1), default=4, show_default=True, help="Workers a stage.")
+@click.option("--spawns", type=click.IntRange(1), default=16, show_default=True, help="Workers in all.")
+@click.option(
+    "--tokens", type=click.IntRange(1), default=2_000_000, show_default=True, help="That they may use."
+)
+@click.option(
+    "--seconds", type=Seconds(min_open=True), default=21600, show_default=True, help="Of workers and gates."
+)
+@click.option(
+    "--run-seconds",
+    type=Seconds(min_open=True),
+    default=60,
+    show_default=True,
+    help="Interpreter, a variant.",
+)
+@click.option("--layout", type=click.Choice(("tilegym",)), help="Also lay the result out for other tools.")
+@click.pass_context
+def port(ctx: click.Context, words: tuple[str, ...], **given: Any) -> None:
+    """Port a kernel to cuTile Rust: workers write, gates decide, and a log keeps all of it.
+
+    `port replay LOG` decides everything again from the log, without a worker.
+
+    Exit status: 0 COMPLETE (right, and as fast by a measurement) or all verdicts the same, 1 another end,
+    2 an input cannot be read.
+    """
+    with guarded(words[-1]):
+        if words[0] == "replay" and len(words) == 2:
+            status = _replay(Path(words[1]))
+        elif len(words) == 1:
+            status = _port(words[0], given)
+        else:
+            raise click.UsageError("give one operator, or: replay LOG", ctx)
+    ctx.exit(status)
+
+
+def _port(operator: str, given: dict[str, Any]) -> int:
+    from tileir_diff.pipeline.agents import cards
+    from tileir_diff.pipeline.engine import Port
+    from tileir_diff.pipeline.gates.table import gates
+    from tileir_diff.pipeline.log import NAME, read_log
+    from tileir_diff.pipeline.machine import COMPLETE
+    from tileir_diff.pipeline.show import status_text
+    from tileir_diff.pipeline.state import replayed
+
+    folder = Path(given["workdir"] or Path("port", operator))
+    if given["status"]:
+        entries = read_log(folder / NAME)
+        if not entries:
+            raise InputError("no port has begun here", str(folder))
+        emit(status_text(entries), None)
+        return 0 if replayed(entries).state.end == COMPLETE else 1
+    if not given["resume"] and (folder / NAME).exists():
+        raise InputError("there is a run: `--resume` goes on with it", str(folder))
+    worker = _worker(given["worker"])
+    running = Port(folder, worker, gates(), cards())
+    try:
+        _begin_or_supply(running, operator, given)
+        _go(running)
+        run = running.run
+        if given["layout"] == "tilegym":
+            from tileir_diff.pipeline.tilegym import lay_out
+
+            lay_out(folder)
+    finally:
+        running.log.close()
+    emit(status_text(running.log.entries), None)
+    return 0 if run.state.end == COMPLETE else 1
+
+
+def _begin_or_supply(running: Port, operator: str, given: dict[str, Any]) -> None:
+    from tileir_diff.pipeline.gates.common import RESULTS, WAIVERS
+    from tileir_diff.pipeline.machine import Limits
+    from tileir_diff.pipeline.references import prepare
+
+    files = {RESULTS: _bytes(given["results"])} if given["results"] else {}
+    if running.log.entries:
+        if given["references"] or given["waivers"]:
+            raise InputError("they belong to the begin of a run", "--reference, --waivers")
+        running.supply(files)
+        return
+    if given["waivers"]:
+        from tileir_diff.verdict.config import read_config
+
+        read_config(given["waivers"])  # says what is wrong with it
+        files[WAIVERS] = _bytes(given["waivers"])
+    files |= prepare(given["references"])
+    limits = Limits(given["attempts"], given["spawns"], given["tokens"], given["seconds"])
+    settings = {"run_seconds": f"{given['run_seconds']:g}"}
+    if WAIVERS in files:
+        from datetime import date
+
+        settings["today"] = date.today().isoformat()
+    running.begin(operator, limits, settings, files)
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", path) from None
+
+
+def _worker(spec: str) -> Worker:
+    kind, _, path = spec.partition(":")
+    if spec == "template":
+        from tileir_diff.pipeline.workers.template import Template
+
+        return Template()
+    if kind == "command" and path:
+        from tileir_diff.pipeline.workers.command import read_command
+
+        return read_command(path)
+    if kind == "replay" and path:
+        from tileir_diff.pipeline.workers.recorded import read_replay
+
+        return read_replay(path)
+    raise InputError(f"'{spec}' is no worker: {WORKERS}", "--worker")
+
+
+def _go(running: Port) -> None:
+    """Works, and shows it: a live table where standard error is a terminal, else a line a step."""
+    if sys.stderr.isatty():
+        try:
+            from tileir_diff.pipeline.live import go
+        except ImportError:  # rich is not installed
+            pass
+        else:
+            go(running)
+            return
+    running.go(_tell)
+
+
+def _tell(run: Run, what: str) -> None:
+    """A step, as a line."""
+    del run
+    sys.stderr.write(f"{what}\n")
+
+
+def _replay(path: Path) -> int:
+    from tileir_diff.pipeline.engine import replay
+    from tileir_diff.pipeline.gates.table import gates
+    from tileir_diff.pipeline.log import NAME, OBJECTS, Store, read_log
+
+    log = path / NAME if path.is_dir() else path
+    entries = read_log(log)
+    if not entries:
+        raise InputError("the log is empty", str(log))
+    told = replay(log.parent, gates(), entries, Store(log.parent / OBJECTS))
+    for entry, wrong in told:
+        emit(f"{entry.attempt:>3}  {entry.stage:<12}  {entry.outcome:<11}  {wrong or 'the same'}\n", None)
+    differ = sum(bool(wrong) for _, wrong in told)
+    emit(f"{len(told)} verdicts, {differ} of them differ\n", None)
+    return 1 if differ else 0

@@ -1,0 +1,1 @@
+"""One gate a stage: code that looks at artifacts, and decides."""

@@ -1,0 +1,239 @@
+"""The analyst's gate: analysis.json follows its schema, and what it claims is what the dumps have."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from tileir_diff.dump.like import BYTES
+from tileir_diff.errors import InputError
+from tileir_diff.pipeline.artifacts import Reference, listed
+from tileir_diff.pipeline.gates.common import RESULTS, Given, Ruled, Ruling
+
+if TYPE_CHECKING:
+    from tileir_diff.pipeline.artifacts import Analysis, Array, Variant
+
+TOLERANCE: Final[dict[str, tuple[float, float]]] = {
+    "f64": (1e-12, 1e-12), "f32": (1e-4, 1e-5), "f16": (1e-2, 1e-2), "bf16": (2e-2, 2e-2),
+    "f8e4m3fn": (0.125, 0.125), "f8e5m2": (0.25, 0.25),
+}  # fmt: skip
+"""The widest rtol and atol by element type; integers are compared exactly."""
+POINTER: Final = re.compile(r"tile<ptr<(\w+)>>")
+ROLE: Final = re.compile(r"(\w+)\.(shape|stride)(\d+)")
+Json = dict[str, Any]
+
+
+def judge(given: Given) -> Ruled:
+    """PASS where every claim that can be looked up is true."""
+    ruling = Ruling("analyst", given)
+    ruling.saw("analysis.json", RESULTS)
+    try:
+        analysis = given.analysis()
+    except InputError as error:
+        return ruling.malformed(error)
+    ruling.check("schema", None, f"{len(analysis.variants)} variants")
+    references = sorted(path.stem for path in (given.folder / "reference").glob("*.mlir"))
+    ruling.saw(*(f"reference/{name}.{kind}" for name in references for kind in ("mlir", "json")))
+    used = {variant.reference for variant in analysis.variants}
+    unused = [name for name in references if f"reference/{name}.mlir" not in used]
+    ruling.check("references", f"no variant has {listed(unused)}" if unused else None, listed(references))
+    for variant in analysis.variants:
+        _variant(ruling, variant)
+    _whole(ruling, analysis)
+    return ruling.rule("FAIL" if ruling.failed else "PASS")
+
+
+def _whole(ruling: Ruling, analysis: Analysis) -> None:
+    """What is claimed of all variants together."""
+    measured = analysis.baseline.evidence == "gpu"
+    missing = measured and not ruling.given.has(RESULTS)
+    wrong = "it says that a measurement chose it, and there is none" if missing else None
+    if wrong or measured:
+        ruling.check("baseline", wrong, analysis.baseline.backend)
+    else:
+        ruling.open("baseline", f"{analysis.baseline.backend}: chosen without a measurement")
+    if analysis.tuning:
+        ruling.open("tuning", f"{listed(list(analysis.tuning))}: a dump does not show what else was tried")
+
+
+def _variant(ruling: Ruling, variant: Variant) -> None:
+    name = variant.name
+    try:
+        kernel = _kernel(ruling.given, variant)
+    except InputError as error:
+        ruling.check(f"{name}: reference", f"{variant.reference}: {error.message}")
+        return
+    ruling.check(f"{name}: reference", None, f"@{variant.entry}")
+    for what, wrong in (
+        ("arguments", _arguments(variant, kernel)),
+        ("launch", _launch(ruling.given, variant)),
+        ("grid", _grid(variant, kernel)),
+        ("shapes", _shapes(variant, kernel)),
+        ("constants", _constants(variant, kernel)),
+        ("memory", _memory(variant, kernel)),
+        ("tolerance", _tolerance(variant)),
+    ):
+        ruling.check(f"{name}: {what}", wrong)
+
+
+def _kernel(given: Given, variant: Variant) -> Json:
+    """What `tileir-diff show` has of the entry. Raises InputError."""
+    if not re.fullmatch(r"reference/[\w.-]+\.mlir", variant.reference):
+        raise InputError("a reference is a dump in reference/", variant.reference)
+    kernel = shown(given, variant.reference, variant.entry)
+    if kernel is None:
+        raise InputError(f"no entry '@{variant.entry}' in it", variant.reference)
+    return kernel
+
+
+def shown(given: Given, path: str, entry: str) -> Json | None:
+    """What `show` says of one entry of a dump; None where it has no such entry. Raises InputError."""
+    from tileir_diff.api import load
+    from tileir_diff.show.summary import summarise
+
+    given.text(path)  # a message with the port's own path where it cannot be read
+    module, _ = load(str(given.folder / path), "reference")
+    kernels = summarise(module, path, entry=entry, lint=False)["kernels"]
+    return kernels[0] if kernels else None
+
+
+def _arguments(variant: Variant, kernel: Json) -> str | None:
+    """Each parameter gets a value of its type."""
+    parameters: list[Json] = kernel["arguments"]
+    if len(parameters) != len(variant.arguments):
+        return f"the entry has {len(parameters)} parameters, {len(variant.arguments)} values are given"
+    for parameter, value in zip(parameters, variant.arguments, strict=True):
+        named = parameter["name"]
+        if len(value) != 1:
+            return f'{named}: a value is {{"ptr": ARRAY}} or {{"i32": 5}}'
+        [(kind, what)] = value.items()
+        found = POINTER.fullmatch(parameter["type"])
+        if (kind == "ptr") != (found is not None):
+            return f"{named} is a {parameter['type']}, not a {kind}"
+        if found is None:
+            if parameter["type"] != f"tile<{kind}>" or not isinstance(what, (int, float)):
+                return f"{named} is a {parameter['type']}, not {kind} {what}"
+            continue
+        array = variant.arrays.get(str(what))
+        if array is None:
+            return f"{named} gets {what}, which is none of the arrays"
+        if array.dtype != found[1].lower():
+            return f"{named} points to {found[1]}, {what} is of {array.dtype}"
+    passed = {str(value.get("ptr")) for value in variant.arguments}
+    spare = [each for each in variant.arrays if each not in passed]
+    return f"no parameter gets {listed(spare)}" if spare else None
+
+
+def _launch(given: Given, variant: Variant) -> str | None:
+    """What was known of the reference's launch before the analyst came."""
+    path = f"{variant.reference.removesuffix('.mlir')}.json"
+    if not given.has(path):
+        return f"{path} is not there"
+    known = given.read(Reference, path)
+    pairs = (("grid", known.grid, variant.grid), ("arguments", known.arguments, variant.arguments))
+    for what, stated, claimed in pairs:
+        if stated is not None and stated != claimed:
+            return f"{what}: {claimed}, and the launch of the reference has {stated}"
+    if known.arch != variant.arch:
+        return f"arch: {variant.arch}, and the reference is for {known.arch}"
+    for name, array in known.arrays.items():
+        claim = variant.arrays.get(name)
+        if claim is None or claim.model_copy(update={"use": array.use}) != array:
+            return (
+                f"{name}: the launch of the reference has {array.dtype}{array.shape}, strides {array.strides}"
+            )
+    return None
+
+
+def _grid(variant: Variant, kernel: Json) -> str | None:
+    """Blocks along an axis that the kernel does not read do the same work again."""
+    read = set(kernel["grid"]["block_id"])
+    idle = [axis for axis, size in zip("xyz", variant.grid, strict=True) if size > 1 and axis not in read]
+    return f"{variant.grid}: the kernel does not read its block's {listed(idle)}" if idle else None
+
+
+def _shapes(variant: Variant, kernel: Json) -> str | None:
+    """Extents and strides that the dump fixes or takes as parameters."""
+    by_name = {each["name"]: _array(variant, each) for each in kernel["arrays"]}
+    for each in kernel["arrays"]:
+        array, named = by_name[each["name"]], each["name"]
+        if array is None:
+            continue
+        if each["use"] != array.use:
+            return f"{named}: the kernel's use of it is {each['use']}, not {array.use}"
+        for what, values in (("shape", array.shape), ("strides", array.strides)):
+            stated: list[object] = each[what] or []
+            if stated and len(stated) != len(values):
+                return f"{named} has {len(stated)} dimensions, not {len(values)}"
+            for axis, number in enumerate(stated):
+                if isinstance(number, int) and number != values[axis]:
+                    return f"{named}: {what}[{axis}] is {number} in the dump, not {values[axis]}"
+    for parameter, value in zip(kernel["arguments"], variant.arguments, strict=False):
+        for role in parameter["roles"]:
+            found = ROLE.fullmatch(role)
+            array = by_name.get(found[1]) if found is not None else None
+            if found is None or array is None:
+                continue
+            numbers = array.shape if found[2] == "shape" else array.strides
+            axis = int(found[3])
+            got = next(iter(value.values()), None)
+            if axis < len(numbers) and got != numbers[axis]:
+                return f"{parameter['name']} is {role}: {numbers[axis]}, and the launch passes {got}"
+    return None
+
+
+def _array(variant: Variant, shown_array: Json) -> Array | None:
+    at = shown_array["argument"]
+    return variant.arrays.get(_passed(variant, at))
+
+
+def _passed(variant: Variant, at: int | None) -> str:
+    """The array that a parameter gets; empty where it gets none."""
+    if at is None or at >= len(variant.arguments):
+        return ""
+    return str(variant.arguments[at].get("ptr") or "")
+
+
+def _constants(variant: Variant, kernel: Json) -> str | None:
+    """A constant that is claimed occurs: as a number, the extent of a tile, a hint."""
+    found: set[str] = {each["value"] for each in kernel["constants"]}
+    found |= {str(extent) for access in kernel["memory"] for extent in access["tile"]}
+    found |= {str(extent) for loop in kernel.get("loops", []) for extent in _numbers(loop)}
+    found |= {str(value) for hints in kernel["hints"].values() for value in hints.values()}
+    absent = [f"{name}={value}" for name, value in variant.constants.items() if str(value) not in found]
+    return f"{listed(absent)}: no such number in the dump" if absent else None
+
+
+def _numbers(loop: Json) -> list[str]:
+    return [str(value) for value in loop.values() if isinstance(value, (int, str))]
+
+
+def _memory(variant: Variant, kernel: Json) -> str | None:
+    """The families by which each array is reached."""
+    names = {str(each["name"]): _passed(variant, each["argument"]) for each in kernel["arrays"]}
+    actual: set[tuple[str, str, str]] = set()
+    for access in kernel["memory"]:
+        if access["array"] in names:
+            actual.add((names[access["array"]], access["kind"], access["family"]))
+    claimed = {(each.array, each.kind, family) for each in variant.memory for family in each.families}
+    missing, extra = sorted(actual - claimed), sorted(claimed - actual)
+    if missing:
+        return f"the dump has {_access(missing[0])}, which is not told"
+    return f"the dump has no {_access(extra[0])}" if extra else None
+
+
+def _access(each: tuple[str, str, str]) -> str:
+    array, kind, family = each
+    return f"{family} {kind} of {array}"
+
+
+def _tolerance(variant: Variant) -> str | None:
+    for name, claim in variant.tolerance.items():
+        array = variant.arrays.get(name)
+        if array is None:
+            return f"{name} is none of the arrays"
+        rtol, atol = TOLERANCE.get(array.dtype, (0.0, 0.0))
+        if claim.rtol > rtol or claim.atol > atol:
+            return f"{name}: {array.dtype} allows rtol {rtol:g} and atol {atol:g} at most"
+    unknown = sorted({array.dtype for array in variant.arrays.values()} - set(BYTES))
+    return f"no element type is called {listed(unknown)}" if unknown else None

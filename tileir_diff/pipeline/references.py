@@ -1,0 +1,145 @@
+"""What a port starts from: dumps of the reference, and what is known of their launches."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from tileir_diff.errors import InputError
+from tileir_diff.pipeline.artifacts import Array, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tileir_diff.dump.like import Argument
+    from tileir_diff.dump.model import Dumped
+
+FORM: Final = "write [NAME=]DUMP.mlir,LAUNCH.json or TABLE.toml[:CONFIGURATION]"
+NAMED: Final = re.compile(r"(?:([A-Za-z_][\w.-]*)=)?(.+)", re.DOTALL)
+
+
+def prepare(specs: Sequence[str]) -> dict[str, bytes]:
+    """Files of `reference/` for all references: NAME.mlir and NAME.json.
+
+    A spec is a dump with a launch file, of which the reference's side counts, or a table of `port-check`, of
+    which only Python's side does: its kernels are dumped, no GPU is needed.
+
+    Raises InputError for what cannot be read or dumped.
+    """
+    files: dict[str, bytes] = {}
+    for spec in specs:
+        made = _table(spec) if ".toml" in spec else _dump(spec)
+        for path, data in made.items():
+            if path in files:
+                raise InputError(f"two references are called {Path(path).stem}", "--reference")
+            files[path] = data
+    if not files:
+        raise InputError(f"no reference: {FORM}", "--reference")
+    return files
+
+
+def _dump(spec: str) -> dict[str, bytes]:
+    found = NAMED.fullmatch(spec)
+    assert found is not None  # it matches every text
+    path, comma, launch = found[2].partition(",")
+    if not comma:
+        raise InputError(f"'{spec}' has no launch: {FORM}", "--reference")
+    from tileir_diff.api import load, symbol
+    from tileir_diff.ingest import read_source
+
+    source = read_source(path)
+    module, _ = load(path, "reference")
+    side = _launch_side(launch)
+    known = [symbol(entry) for entry in module.entries]
+    entry = str(side.get("entry") or (known[0] if len(known) == 1 else ""))
+    if entry.removeprefix("@") not in known:
+        raise InputError(f"which entry? the launch names one of {', '.join(known)}", launch)
+    name = found[1] or _name(Path(path).parent.name if path.endswith(".g.mlir") else Path(path).stem)
+    facts = Reference(
+        name=name,
+        entry=entry.removeprefix("@"),
+        arch=str(side.get("arch", "sm_100")),
+        grid=side.get("grid"),
+        arguments=side.get("args"),
+        made_by={"dump": os.path.basename(path), "launch": os.path.basename(launch)},
+    )
+    return _files(facts, source.text)
+
+
+def _launch_side(path: str) -> dict[str, Any]:
+    from tileir_diff.match.launch import read_launch
+
+    read_launch(path)  # says what is wrong with it
+    data = cast("dict[str, Any]", json.loads(Path(path).read_text("utf-8")))
+    side = cast("dict[str, Any]", data.get("reference") or {})
+    if not side.get("grid") or not side.get("args"):
+        raise InputError("its side 'reference' needs a grid and args", path)
+    x, y, z = [*cast("list[int]", side["grid"]), 1, 1][:3]
+    return {**side, "grid": [x, y, z]}
+
+
+def _table(spec: str) -> dict[str, bytes]:
+    from tileir_diff.port.check import python_dumps
+    from tileir_diff.port.launch import side_launch
+    from tileir_diff.port.table import read_table
+
+    path, colon, wanted = spec.partition(".toml:")
+    path = f"{path}.toml" if colon else spec
+    rows = [each for each in read_table(path) if not colon or each.name == wanted]
+    if not rows:
+        raise InputError(f"no configuration is called '{wanted}'", path)
+    files: dict[str, bytes] = {}
+    for row, made in zip(rows, python_dumps(rows), strict=True):
+        if isinstance(made, InputError):
+            raise made
+        dumped, arguments = made
+        grid = row.grid or tuple(dumped.specialised.get("grid", ()))
+        if len(grid) != 3:
+            raise InputError(f"'{row.name}' has no grid", path)
+        side = side_launch(dumped, arguments, grid)
+        if "args" not in side:
+            raise InputError(f"'{row.name}': not all values of its parameters are known", path)
+        facts = Reference(
+            name=_name(row.name),
+            entry=side["entry"],
+            arch=row.arch,
+            grid=list(grid),
+            arguments=side["args"],
+            arrays=_arrays(dumped, arguments),
+            constants={
+                each.name: each.value
+                for each in arguments
+                if each.kind == "constant"
+                and isinstance(each.value, int)
+                and not isinstance(each.value, bool)
+            },
+            made_by={"kernel": row.call or row.kernel, "front_end": str(dumped.specialised["front_end"])},
+        )
+        files |= _files(facts, dumped.text)
+    return files
+
+
+def _arrays(dumped: Dumped, arguments: Sequence[Argument]) -> dict[str, Array]:
+    from tileir_diff.port.launch import array_name
+
+    passed = {each["name"] for each in dumped.specialised["arguments"]}
+    return {
+        array_name(each): Array(
+            dtype=each.dtype, shape=list(each.shape), strides=list(each.strides), align=each.align
+        )
+        for each in arguments
+        if each.kind == "array" and each.name in passed
+    }
+
+
+def _files(facts: Reference, text: str) -> dict[str, bytes]:
+    place = f"reference/{facts.name}"
+    return {f"{place}.mlir": text.encode(), f"{place}.json": facts.to_json().encode()}
+
+
+def _name(text: str) -> str:
+    name = re.sub(r"[^\w.-]+", "_", text).strip("_.-")
+    return name if re.match(r"[A-Za-z_]", name) else f"v_{name}"

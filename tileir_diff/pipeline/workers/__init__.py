@@ -1,0 +1,1 @@
+"""What makes artifacts: agents, recorded answers, or a mechanical worker."""

@@ -6,8 +6,11 @@ use cutile::cutile_compiler::ast::Module;
 use cutile::cutile_compiler::specialization::{DivHint, SpecializationBits, compute_spec};
 use cutile::tile_kernel::CompileOptions;
 
-use crate::abi::{Failure, LaunchHints, Outcome, Status, panic_text};
-use crate::tensor::{Dtype, Tensor};
+use crate::abi::{Failure, LaunchHints, MAX_RANK, Outcome, Status, panic_text};
+use crate::tensor::{Dims, Dtype, Tensor};
+
+/// Parameters that an entry may have.
+pub const MAX_WORDS: usize = 64;
 
 /// cuTile's compiler recurses deeply.
 const STACK_BYTES: usize = 256 << 20;
@@ -87,7 +90,7 @@ pub enum Argument {
     Pointer(u64),
     I32(i32),
     F32(f32),
-    View { pointer: u64, shape: Vec<i32>, strides: Vec<i32>, element_bytes: i32 },
+    View { pointer: u64, shape: Dims, strides: Dims, element_bytes: i32 },
 }
 
 /// A number that the entry gets.
@@ -138,8 +141,8 @@ impl Call {
     pub fn view(mut self, tensor: &Tensor) -> Self {
         self.arguments.push(Argument::View {
             pointer: tensor.pointer,
-            shape: tensor.shape.clone(),
-            strides: tensor.strides.clone(),
+            shape: tensor.shape,
+            strides: tensor.strides,
             element_bytes: tensor.dtype.bytes(),
         });
         self
@@ -163,7 +166,7 @@ impl Call {
 
     /// What the entry gets, in order.
     pub fn words(&self) -> Vec<Word> {
-        let mut words = Vec::with_capacity(2 * self.arguments.len());
+        let mut words = Vec::with_capacity(MAX_WORDS);
         for argument in &self.arguments {
             match argument {
                 Argument::Pointer(address) => words.push(Word::Pointer(*address)),
@@ -171,7 +174,7 @@ impl Call {
                 Argument::F32(number) => words.push(Word::F32(*number)),
                 Argument::View { pointer, shape, strides, .. } => {
                     words.push(Word::Pointer(*pointer));
-                    words.extend(shape.iter().chain(strides).map(|number| Word::I32(*number)));
+                    words.extend(shape.iter().chain(strides.iter()).map(|number| Word::I32(*number)));
                 }
             }
         }
@@ -180,7 +183,7 @@ impl Call {
 
     /// What a launch states of its arguments: as much as a specialisation depends on, in few bytes.
     pub fn facts(&self) -> Vec<u8> {
-        let mut facts = Vec::with_capacity(2 * self.arguments.len());
+        let mut facts = Vec::with_capacity(MAX_WORDS);
         let power = |bits: u32| bits.min(4) as u8;
         for argument in &self.arguments {
             match argument {
@@ -191,15 +194,11 @@ impl Call {
                     facts.push(power(pointer.trailing_zeros()));
                     facts.extend(shape.iter().map(|extent| power(extent.trailing_zeros())));
                     facts.extend(strides.iter().map(|step| power(step.trailing_zeros()) | u8::from(*step == 1) << 7));
-                    facts.push(u8::from(self.disjoint(argument)));
+                    facts.push(u8::from(disjoint(shape, strides)));
                 }
             }
         }
         facts
-    }
-
-    fn disjoint(&self, argument: &Argument) -> bool {
-        spec(argument).is_some_and(|spec| spec.elements_disjoint)
     }
 
     pub fn generic_texts(&self) -> Vec<String> {
@@ -270,6 +269,18 @@ impl Call {
     pub fn refused(&self, text: &str) -> Failure {
         Failure::new(Status::Compile, format!("{}::{}: {text}", self.kernel.module, self.kernel.entry))
     }
+}
+
+/// Whether no two elements of a view share an address, as cuTile tells it in `elements_disjoint`.
+pub fn disjoint(shape: &[i32], strides: &[i32]) -> bool {
+    let mut sorted = [(0, 0); MAX_RANK];
+    let sorted = &mut sorted[..shape.len()];
+    for (place, pair) in sorted.iter_mut().zip(strides.iter().zip(shape)) {
+        *place = (*pair.0, *pair.1);
+    }
+    sorted.sort_unstable();
+    let apart = |pair: &[(i32, i32)]| pair[1].0 > 0 && pair[1].0 >= pair[0].0.wrapping_mul(pair[0].1);
+    sorted.first().is_none_or(|(step, _)| *step > 0) && sorted.windows(2).all(apart)
 }
 
 fn spec(argument: &Argument) -> Option<SpecializationBits> {

@@ -9,10 +9,7 @@ use cutile::cuda_core::{Context, Function, IntoResult, launch_kernel, sys};
 use cutile::tile_kernel::{ExecutionContext, compile_from_context};
 
 use crate::abi::{Failure, LaunchHints, Outcome, Status};
-use crate::call::{Call, Generic, Word, with_large_stack};
-
-/// Parameters that an entry may have.
-const MAX_WORDS: usize = 64;
+use crate::call::{Call, Generic, MAX_WORDS, Word, with_large_stack};
 
 /// What a compiled kernel depends on.
 #[derive(PartialEq, Eq, Hash)]

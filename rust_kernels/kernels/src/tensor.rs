@@ -1,5 +1,8 @@
 //! Tensors of a call, checked. Every refusal names the argument.
 
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
 use crate::abi::{Failure, MAX_RANK, Outcome, Status, TensorDesc};
 
 /// Element types, by their code in a descriptor.
@@ -30,14 +33,41 @@ impl Dtype {
     }
 }
 
+/// Extents or strides, one a dimension. Held in place: what a call allocates, each launch pays for.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dims {
+    numbers: [i32; MAX_RANK],
+    rank: usize,
+}
+
+impl Deref for Dims {
+    type Target = [i32];
+
+    fn deref(&self) -> &[i32] {
+        &self.numbers[..self.rank]
+    }
+}
+
+impl DerefMut for Dims {
+    fn deref_mut(&mut self) -> &mut [i32] {
+        &mut self.numbers[..self.rank]
+    }
+}
+
+impl fmt::Debug for Dims {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(text)
+    }
+}
+
 /// A tensor of known type with elements, whose extents and strides fit 32 bits.
 #[derive(Clone, Debug)]
 pub struct Tensor {
     pub name: &'static str,
     pub pointer: u64,
     pub dtype: Dtype,
-    pub shape: Vec<i32>,
-    pub strides: Vec<i32>,
+    pub shape: Dims,
+    pub strides: Dims,
 }
 
 impl Tensor {
@@ -105,7 +135,7 @@ impl Tensor {
     /// The number of its elements, whatever its shape. They must be adjacent, and in order.
     pub fn flat(&self) -> Outcome<i32> {
         let mut size: i32 = 1;
-        for (extent, step) in self.shape.iter().zip(&self.strides).rev() {
+        for (extent, step) in self.shape.iter().zip(self.strides.iter()).rev() {
             if *step != size && *extent != 1 {
                 let text = format!("{}: its elements must be adjacent, its strides are {:?}", self.name, self.strides);
                 return Err(Failure::new(Status::Stride, text));
@@ -134,7 +164,7 @@ impl Tensor {
 
     /// `from`: the argument that the shape follows from.
     pub fn has_shape(&self, shape: &[i32], from: &str) -> Outcome<()> {
-        if self.shape == shape {
+        if *self.shape == *shape {
             return Ok(());
         }
         let text = format!("{}: shape {:?}, but {shape:?} follows from {from}", self.name, self.shape);
@@ -158,12 +188,17 @@ impl Tensor {
     }
 }
 
-fn narrow(numbers: &[i64], name: &str) -> Outcome<Vec<i32>> {
-    let fits = |number: &i64| i32::try_from(*number).ok().filter(|number| *number >= 0);
-    let narrowed: Option<Vec<i32>> = numbers.iter().map(fits).collect();
-    narrowed.ok_or_else(|| {
-        Failure::new(Status::TooLarge, format!("{name}: an extent or stride of {numbers:?} is not in 0..2^31"))
-    })
+/// At most `MAX_RANK` numbers.
+fn narrow(numbers: &[i64], name: &str) -> Outcome<Dims> {
+    let mut narrowed = Dims { rank: numbers.len(), ..Dims::default() };
+    for (place, number) in narrowed.iter_mut().zip(numbers) {
+        let Some(fits) = i32::try_from(*number).ok().filter(|number| *number >= 0) else {
+            let text = format!("{name}: an extent or stride of {numbers:?} is not in 0..2^31");
+            return Err(Failure::new(Status::TooLarge, text));
+        };
+        *place = fits;
+    }
+    Ok(narrowed)
 }
 
 /// How many tiles cover an extent.

@@ -2,8 +2,9 @@
 
 use std::process::Command;
 
+use cutile::cutile_compiler::specialization::compute_spec;
 use tileir_kernels::abi::{Failure, LaunchHints, MAX_RANK, Outcome, Status, TensorDesc};
-use tileir_kernels::call::{Call, with_large_stack};
+use tileir_kernels::call::{Call, disjoint, with_large_stack};
 use tileir_kernels::export::At;
 use tileir_kernels::record::{Recording, Target};
 use tileir_kernels::tensor::{Dtype, Tensor};
@@ -318,4 +319,18 @@ fn what_does_not_fit_is_refused_by_name() {
     let matrix = tensor(Dtype::F16, &[64, 1000]);
     let variant = softmax::ffi::plan(&matrix, &matrix, 4, &at());
     assert_eq!(refusal(variant), (Status::Value, "variant: 4 is not one of 0 to 3".into()));
+}
+
+#[test]
+fn a_view_is_disjoint_where_cutile_says_so() {
+    let numbers = [-1, 0, 1, 2, 3, 6];
+    let pairs: Vec<[i32; 2]> = numbers.iter().flat_map(|a| numbers.map(|b| [*a, b])).collect();
+    for shape in &pairs {
+        for strides in &pairs {
+            let theirs = compute_spec(64, shape, strides, 4).elements_disjoint;
+            assert_eq!(disjoint(shape, strides), theirs, "{shape:?} {strides:?}");
+        }
+        assert_eq!(disjoint(&shape[..1], &shape[1..]), compute_spec(64, &shape[..1], &shape[1..], 4).elements_disjoint);
+    }
+    assert!(disjoint(&[], &[]) && disjoint(&[4, 5, 6], &[30, 6, 1]) && !disjoint(&[4, 5, 6], &[30, 5, 1]));
 }

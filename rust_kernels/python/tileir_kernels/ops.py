@@ -362,19 +362,22 @@ def _product(
 ) -> torch.Tensor:
     check_is_tensor("a", a)
     check_is_tensor("b", b)
-    turn_a, turn_b = (bool(turn) for turn in transposes)
     code = _choice("variant", variant, PRODUCT_VARIANTS)
-    if a.dim() < 2 or b.dim() < 2:  # which the call refuses
-        shape: tuple[int, ...] = (1,)
-    else:
-        *batch, first, second = a.shape
-        shape = (*batch, second if turn_a else first, b.shape[-2 if turn_b else -1])
-    result = _result(a, shape, out)
+    turn_a, turn_b = bool(transposes[0]), bool(transposes[1])
+    result = _result(a, _product_shape(a.shape, b.shape, turn_a, turn_b), out)
     cut = NULL if tiling is None else tiling.c
     call(
         name, (("out", result, None), ("a", a, None), ("b", b, None)), turn_a, turn_b, cut, code, hints=hints
     )
     return result
+
+
+@functools.lru_cache(maxsize=1024)
+def _product_shape(a: torch.Size, b: torch.Size, turn_a: bool, turn_b: bool) -> tuple[int, ...]:
+    """The shape of a product, or any where the call refuses the factors."""
+    if len(a) < 2 or len(b) < 2:
+        return (1,)
+    return (*a[:-2], a[-1 if turn_a else -2], b[-2 if turn_b else -1])
 
 
 def _mixed(seed: int) -> int:

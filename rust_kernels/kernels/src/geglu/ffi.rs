@@ -24,7 +24,7 @@ pub fn plan(output: &Tensor, input: &Tensor, dim: i32, approximate: i32, at: &At
     }
     let size = input.flat()?;
     output.same_dtype(input)?;
-    let mut half = input.shape.clone();
+    let mut half = input.shape;
     half[axis] /= 2;
     output.has_shape(&half, "input")?;
     output.flat()?;

@@ -1,6 +1,6 @@
 """On a GPU: a call of TileGym's operators with our backend, against the same call with its cuTile backend.
 
-    python overhead.py [--out overhead.json] [--operators a,b]
+    python overhead.py [--out overhead.json] [--operators a,b] [--no-times]
 
 Both must give the same result; then the time of a call on the host is measured, by turns. Products of
 matrices are also compared with torch on all types, shapes and layouts. Run it beside the `run.py` that
@@ -10,10 +10,12 @@ prepared the folder. Exit status: 0 all right, 1 a result is wrong or a call fai
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import statistics
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +29,8 @@ import torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import cases
 
 SCHEMA: Final = "tileir-kernels-overhead/1"
 OURS: Final = "tileir"
@@ -118,10 +122,23 @@ def judged(name: str, call: Callable[[], Any]) -> dict[str, Any]:
     return entry
 
 
+def compile_products(chosen: list[cases.Case]) -> None:
+    """As `run.compile_ours`, through TileGym."""
+
+    def call(case: cases.Case) -> None:
+        with contextlib.suppress(Exception):  # fails again where it is judged, and is told there
+            through.call(case, through.tensors(case, "cuda"))
+
+    with ThreadPoolExecutor(run.THREADS) as pool:
+        list(pool.map(call, chosen))
+    torch.cuda.synchronize()
+
+
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--out", type=Path, default=Path("overhead.json"))
     arguments.add_argument("--operators", default="")
+    arguments.add_argument("--no-times", action="store_true", help="only whether products are right")
     given = arguments.parse_args()
     run.prepare()
     import logging
@@ -133,7 +150,8 @@ def main() -> int:
     logging.disable(logging.INFO)  # a line for each change of the backend
     backend.register(OURS)
     wanted = [name for name in given.operators.split(",") if name]
-    calls = {name: call for name, call in operators().items() if not wanted or name in wanted}
+    timed = {} if given.no_times else operators()
+    calls = {name: call for name, call in timed.items() if not wanted or name in wanted}
     without = [name for name in calls if not has_backend_impl(name, OURS)]
     entries: list[dict[str, Any]] = []
     products: list[dict[str, Any]] = []
@@ -148,13 +166,15 @@ def main() -> int:
                 entries.append(judged(name, call))
                 given.out.write_text(json.dumps(results, indent=1) + "\n")  # what there is, if time ends
     tilegym.set_backend(OURS)
-    products += [through.judged(case) for case in through.cases() if not wanted or case.operator in wanted]
+    chosen = [case for case in through.cases() if not wanted or case.operator in wanted]
+    compile_products(chosen)
+    products += [through.judged(case) for case in chosen]
     wrong = [entry for entry in products if not entry["right"]]
     for entry in wrong:
         print(json.dumps(entry))
     print(f"{len(products) - len(wrong)} of {len(products)} products right")
     given.out.write_text(json.dumps(results, indent=1) + "\n")
-    return 0 if entries and all(entry["right"] for entry in entries + products) else 1
+    return 0 if entries + products and all(entry["right"] for entry in entries + products) else 1
 
 
 def version(package: Any) -> str:

@@ -46,8 +46,7 @@ tile of one dimension of the number. layer_norm's form for rows of fewer than 16
 one, and declares the operation itself, with a tile for its padding. With that, both sides' machine code for
 sm_90 takes as many registers, as much shared memory and as many threads in five of the six configurations; in
 `layer_norm-columns-f32-4096x1024x4` the assembler gives ours 256 threads and 94 registers for 128 and 92, why
-is not known: neither its bounds nor its casts between signed and unsigned indices are the cause. Times of
-`columns` from before loaded without padding and selected zeros: 0.522 to 1.255 of the reference's speed.
+is not known: neither its bounds nor its casts between signed and unsigned indices are the cause.
 
 A call of ours takes {call:.0f} microseconds of the host (median over the configurations).
 

@@ -158,9 +158,12 @@ def test_two_sources_at_once_do_not_get_each_others_kernels(tmp_path: Path) -> N
     texts = {name: (ROOT / "kernels" / name / "kernel.rs").read_text() for name in ("softmax", "transpose")}
     for name, text in texts.items():
         (tmp_path / f"{name}.rs").write_text(text)
+
+    def entries(name: str) -> list[str]:
+        return [entry.name for entry in Exporter(str(tmp_path / f"{name}.rs")).entries]
+
     with ThreadPoolExecutor() as pool:
         for turn in range(3):
             for name, text in texts.items():  # a changed source is built anew
                 (tmp_path / f"{name}.rs").write_text(f"{text}// {turn}\n")
-            found = pool.map(lambda name: Exporter(str(tmp_path / f"{name}.rs")).entries, texts)
-            assert [[entry.name for entry in entries] for entries in found] == [["softmax"], ["transpose"]]
+            assert list(pool.map(entries, texts)) == [["softmax"], ["transpose"]]

@@ -300,7 +300,11 @@ def test_another_kernel_that_was_launched_is_the_hosts() -> None:
 
 def test_a_kernel_of_that_name_alone_shows_nothing() -> None:
     data = made(ADD / "rs.mlir", ADD / "py.mlir", "--cubin", CUBIN)
-    assert (data["cause"], answers(data)["cubin"]) == ("equivalent", "open")
+    assert (data["cause"], answers(data)["cubin"]) == ("equivalent-if", "open")
+    launch = next(step for step in data["steps"] if step["name"] == "launch")
+    assert (launch["answer"], launch["settle"]) == ("open", "`--launch FILE`")
+    given = made(ADD / "py.mlir", ADD / "rs.mlir", "--launch", ADD / "launch.json")
+    assert answers(given)["launch"] != "open"
 
 
 @pytest.mark.parametrize(("generated", "answer"), [("py.mlir", "yes"), ("edited.mlir", "open")])

@@ -55,8 +55,8 @@ def test_a_size_that_stands_for_the_size_of_another_array_is_told() -> None:
     reference, generated = copy(), sized("%bh, %aw", "%ah, %bw")
     assert found(reference, generated) == []
     assert about_names(reference, generated) == [
-        "b.shape0 = a_dim_0, by use; by its name it is a.shape0",
-        "a.shape0 = b_dim_0, by use; by its name it is b.shape0",
+        "b.shape0 = %a_dim_0, by use; by its name it is a.shape0",
+        "a.shape0 = %b_dim_0, by use; by its name it is b.shape0",
     ]
 
 
@@ -75,8 +75,8 @@ def test_a_size_that_stands_for_two_has_the_name_of_one() -> None:
 def test_arguments_of_equal_lists_that_have_changed_places_are_told() -> None:
     lines = about_names(add("left", "right", "out"), add("right", "left", "out"))
     assert lines == [
-        "left = right, by role; by its name it is right",
-        "right = left, by role; by its name it is left",
+        "left = %right, by role; by its name it is right",
+        "right = %left, by role; by its name it is left",
     ]
 
 

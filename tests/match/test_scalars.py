@@ -40,10 +40,11 @@ def test_a_number_that_one_side_has_as_a_constant(op: str, kind: tuple[str, str]
     value = 0.15625 if kind is FLOAT else 77.0
     for names in (("k", "k_entry"), ("k_entry", "k")):
         pair = passed(kind, op, names[0]), fixed(value, op, names[1], kind[0] if unused else "")
-        for side, (reference, generated) in (("reference", pair), ("generated", pair[::-1])):
+        for side, (reference, generated) in (("reference s", pair), ("generated %s", pair[::-1])):
             result = compared(reference, generated)
+            other = "generated" if side == "reference s" else "reference"
             assert found(reference, generated) == []
-            assert f"{side} s = {value:g}" in result.obligations
+            assert f"{side} = {value:g} (a number in the {other} kernel)" in result.obligations
 
 
 def test_a_constant_that_no_integer_gives() -> None:

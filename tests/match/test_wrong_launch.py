@@ -31,13 +31,13 @@ def launched(kernel: str, folder: Path, **changes: Any) -> Path:
 @pytest.mark.parametrize(
     ("kernel", "changes", "told"),
     [
-        ("vector_add", {"arg3": 999}, ["arg3 = 999"]),
-        ("rms_norm", {"arg8": 1000}, ["arg8 = 1000"]),
-        ("rms_norm", {"arg9": 1e-5}, ["arg9 = 1e-05"]),
-        ("rms_norm", {"arg0": "weight", "arg1": "x"}, ["arg0 = weight", "arg1 = x"]),
-        ("swiglu", {"arg3": 1000, "arg4": 37}, ["arg3 = 1000", "arg4 = 37"]),
+        ("vector_add", {"arg3": 999}, ["%arg3 = 999"]),
+        ("rms_norm", {"arg8": 1000}, ["%arg8 = 1000"]),
+        ("rms_norm", {"arg9": 1e-5}, ["%arg9 = 1e-05"]),
+        ("rms_norm", {"arg0": "weight", "arg1": "x"}, ["%arg0 = weight", "%arg1 = x"]),
+        ("swiglu", {"arg3": 1000, "arg4": 37}, ["%arg3 = 1000", "%arg4 = 37"]),
         ("attention", {"grid": [2, 1, 1]}, ["2 x 1 x 1 blocks"]),
-        ("swiglu", {"grid": [37, 1, 1], "arg4": 999}, ["arg4 = 999", "37 x 1 x 1 blocks"]),
+        ("swiglu", {"grid": [37, 1, 1], "arg4": 999}, ["%arg4 = 999", "37 x 1 x 1 blocks"]),
     ],
 )
 def test_the_host_is_told_what_is_wrong(

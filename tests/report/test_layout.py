@@ -42,14 +42,14 @@ def test_arguments_are_grouped_by_how_they_were_paired() -> None:
         Argument(["B.base"], ["b_ptr"], "role"),
     ]
     assert layout.argument_lines(arguments, width=64) == [
-        "by role: A.base, A.shape0 = a_ptr, a_dim; B.base = b_ptr",
-        "given: n = m",
+        "by role: A.base, A.shape0 = %a_ptr, %a_dim; B.base = %b_ptr",
+        "given: n = %m",
         "reference only: k",
-        "generated only: l",
+        "generated only: %l",
     ]
     assert layout.argument_lines([arguments[0], arguments[-1]], width=48) == [
-        "by role: A.base, A.shape0 = a_ptr, a_dim;",
-        "         B.base = b_ptr",
+        "by role: A.base, A.shape0 = %a_ptr, %a_dim;",
+        "         B.base = %b_ptr",
     ]
 
 
@@ -65,7 +65,7 @@ def test_arguments_of_one_name_are_counted_and_values_share_a_line() -> None:
     assert layout.argument_lines([*values, *same]) == [
         "3 arguments correspond one to one",
         "reference values: A.shape0, B.shape0 = 1000; A.stride0 = -inf",
-        "generated values: n = 1",
+        "generated values: %n = 1",
     ]
     assert layout.argument_lines([]) == []
 

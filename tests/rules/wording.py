@@ -102,6 +102,7 @@ CASES = [
     Case("entry-signature/entry-missing", "entry", "@k", "no such entry", "MISSING"),
     Case("entry-signature/extra", "entry", "", "arg3", "EXTRA"),
     Case("entry-signature/missing", "entry", "arg3", "", "MISSING"),
+    Case("entry-signature/square", "entry", "a.shape0 and a.shape1", "a.shape0 = a.shape1"),
     Case("entry-signature/type", "entry", "i32", "i64"),
     Case("float-mode/approx", "divf", "approx", "default"),
     Case("float-mode/approx", "exp", "default", "approx"),

@@ -166,8 +166,8 @@ def test_what_only_a_waiver_lets_pass_is_said_first() -> None:
         [found(), found(), found(impact="hint")], Policy(waivers=waivers), obligations=1, not_checked=2
     )
     assert more.why == (
-        "2 critical findings waived; no other difference that can change results was found; "
-        "1 condition on the host, 2 parts not checked, 1 warning waived"
+        "2 critical findings waived; no other difference that can change results was found if the host "
+        "guarantees 1 condition; 2 parts not checked, 1 warning waived"
     )
     ignored = judge([found(), found("scan/axis", "hint")], Policy(selection=Selection(ignore=("mask",))))
     assert ignored.why == (

@@ -45,7 +45,7 @@ def classify(inputs: Inputs) -> Classification:
     steps.append(step("verifies", YES, "both sides parse and verify"))
     critical = [each for each in result.findings if each.severity == "critical"]
     steps.append(_structure(result, critical))
-    steps.append(_launch(inputs, critical))
+    steps.append(_launch(inputs, result, critical))
     steps += [_proven(inputs, result, critical), _runs(result, critical)]
     lost = [source.asked(text, each, result) for each in critical] if text is not None else []
     steps.append(_source(inputs.source, critical, lost))
@@ -86,16 +86,26 @@ def _structure(result: Result, critical: list[FindingRecord]) -> Step:
     return step("structure", YES, result.why)
 
 
-def _launch(inputs: Inputs, critical: list[FindingRecord]) -> Step:
+def _launch(inputs: Inputs, result: Result, critical: list[FindingRecord]) -> Step:
     """What the launch hands over counts as wrong only where setting it right makes both sides the same."""
+    given = inputs.options.compare.launch is not None
     if not critical:
-        return step("launch", NOT_RUN, "structure has settled it")
-    if inputs.options.compare.launch is None:
+        if not result.obligations or given:
+            return step("launch", NOT_RUN, "structure has settled it")
+        said = f"no launch was given, and there are conditions on it: {_few(result.obligations)}"
+        return step("launch", OPEN, said, "`--launch FILE`")
+    if not given:
         return step("launch", OPEN, "no launch was given", "`--launch FILE`")
     wrong = [each for each in critical if each.cause == "host"]
     if wrong:
         return step("launch", NO, "; ".join(each.message for each in wrong))
     return step("launch", YES, "no other value of an argument, and no other grid, makes both sides the same")
+
+
+def _few(conditions: list[str], most: int = 3) -> str:
+    """The first conditions, and how many more there are."""
+    rest = len(conditions) - most
+    return "; ".join(conditions[:most]) + (f"; and {rest} more" if rest > 0 else "")
 
 
 def _proven(inputs: Inputs, result: Result, critical: list[FindingRecord]) -> Step:
@@ -192,7 +202,7 @@ def _cause(
         return "host", f"another kernel was launched: {evidence['cubin']}", OWNERS["host"]
     written = len(result.equivalences)
     how = "structure and proof" if answers["proven"] == YES else "structure"
-    why = f"equal by {how}: {result.why}"
+    why = f"by {how}: {result.why}"
     if written:
         why += f"; {written} place{'s' if written > 1 else ''} treated as equal"
-    return "equivalent", why, None
+    return "equivalent-if" if result.obligations else "equivalent", why, None

@@ -20,6 +20,7 @@ OWNERS: Final[dict[str, str | None]] = {
     "host": "host",
     "known-gap": None,
     "equivalent": None,
+    "equivalent-if": None,
     "unknown": None,
 }
 """Who has to act, by cause."""

@@ -34,7 +34,7 @@ class ClassificationModel(_Model):
     """Whose fault a difference is."""
 
     schema_: Literal["tileir-classify/1"] = Field(alias="schema")
-    cause: Cause
+    cause: Cause | Literal["equivalent-if"]
     owner: Owner | None
     why: str
     verdict: str = Field(description="That of the comparison; BLOCKED where there was none.")

@@ -36,7 +36,7 @@ def classify(ctx: click.Context, reference: str, generated: str, **given: Any) -
     with guarded(generated):
         made = _classify(reference, generated, view, given)
         emit(render_json(made) if view["format_"] == "json" else render_text(made), view["output"])
-    ctx.exit(0 if made.cause == "equivalent" else 1)
+    ctx.exit(0 if made.cause in ("equivalent", "equivalent-if") else 1)
 
 
 def _classify(reference: str, generated: str, view: dict[str, Any], given: dict[str, Any]) -> Any:

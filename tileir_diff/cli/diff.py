@@ -68,7 +68,7 @@ def comparison_options(command: F) -> F:
             "--no-equivalence", "disabled", multiple=True, metavar="NAME",
             shell_complete=completion.equivalences,
             help="Treat an equivalence as a difference: additive-zero, fma-zero, power-of-two-scale, "
-            "flush-with-normal, double, narrow-arithmetic, host-bounds.",
+            "flush-with-normal, double, narrow-arithmetic, host-bounds, host-values.",
         ),
         click.option(
             "--prove", type=float, is_flag=False, flag_value=5.0, metavar="[SECONDS]",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tileir_diff.graph.floats import EQUIVALENCES
+from tileir_diff.match.bound_values import HOST_VALUES
 from tileir_diff.match.obligations import HOST_BOUNDS
 
 
@@ -80,12 +81,12 @@ in the generated kernel.""",
 One side tests what the other leaves to the launch: that a block's index, or an element, lies
 inside an array. Both compute the same in each launch in which the test holds for all blocks.
 Between different front ends, and where the grid is not known, such a test is no finding: it is
-printed under `the host must guarantee`, and makes the verdict PASS_WITH_NOTES.""",
+printed under `conditions on the host`, and makes the verdict PASS_WITH_NOTES.""",
         """\
 The reference has one block a row, and masks its accesses with `block.x < arg0.shape0`. The port
 has no such mask, and its host launches as many blocks as there are rows. The report says
 
-    the host must guarantee (--launch FILE checks it for one launch)
+    conditions on the host (--launch FILE checks them for one launch)
       block.x < arg0.shape0 for all blocks launched""",
         """\
 Look at the grid that the host computes. If no block lies outside (one block a row, one a tile),
@@ -93,13 +94,29 @@ nothing is to be done, and `--launch FILE` checks it for one launch. If the grid
 has a fixed size, or is shared with another kernel, the blocks outside read or write past the
 end of the array: add the test to the port.""",
     ),
+    HOST_VALUES: Equivalence(
+        """\
+One side has a number where the other takes an argument, or one value where the other takes two
+strides. Both compute the same in each launch in which the argument has this value. A port may be
+made for such launches only, or the wrong value stands in it: nothing in the two kernels tells.""",
+        """\
+The reference reads rows of x `arg0.stride0` apart, and writes rows of y `arg8.stride0` apart. The
+port takes one stride for both. The report says
+
+    conditions on the host (--launch FILE checks them for one launch)
+      holds only if reference arg8.stride0 = arg0.stride0 (one value in the generated kernel)""",
+        """\
+Ask of each line whether all launches keep it, and give one with `--launch FILE`. Where a launch may
+break it, the port lacks an argument, or uses another one.""",
+    ),
 }
 
 
 def equivalences() -> dict[str, str]:
     """All names that `--no-equivalence` takes, and what each treats as equal."""
-    bounds = "places that are the same while the launch keeps a bound, which the host must guarantee"
-    return {**EQUIVALENCES, HOST_BOUNDS: bounds}
+    bounds = "places that are the same while the launch keeps a bound, which is a condition on the host"
+    values = "kernels that are the same while arguments have certain values: a number, or that of another one"
+    return {**EQUIVALENCES, HOST_BOUNDS: bounds, HOST_VALUES: values}
 
 
 def page(name: str) -> str | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph import floats
-from tileir_diff.graph.show import show
 from tileir_diff.graph.values import is_used
 from tileir_diff.match import arguments
 from tileir_diff.match.blame import Blame, first_of
+from tileir_diff.match.bound_values import BoundValue, bound_values, is_launched, taken
 from tileir_diff.match.canonical import printed
 from tileir_diff.match.dead_stores import unseen
 from tileir_diff.match.divisors import divisor_tests
@@ -22,11 +22,13 @@ from tileir_diff.match.names import contradictions
 from tileir_diff.match.narrower import narrower
 from tileir_diff.match.obligations import HOST_BOUNDS, obligation
 from tileir_diff.match.own_memory import own_memory
+from tileir_diff.match.own_names import in_own_names, likely_names
 from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.repeats import shared_loops
 from tileir_diff.match.same_cause import one_cause, same_parts, without_identities
 from tileir_diff.match.search import front_end
 from tileir_diff.match.sites import defining_op, site
+from tileir_diff.match.square import square_arrays
 from tileir_diff.match.tokens import lost_orders
 from tileir_diff.match.view_sizes import view_sizes
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
-    from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.graph.terms import Term
     from tileir_diff.match.canonical import CanonicalEffect
     from tileir_diff.match.effects import EffectPair
     from tileir_diff.match.proofs import Answers, Prover
@@ -77,6 +79,8 @@ class EntryResult:
     assumptions: list[str] = field(default_factory=list[str])
     not_checked: list[str] = field(default_factory=list[str])
     matched: Matched | None = None
+    conditions: list[Term] = field(default_factory=list["Term"])
+    """Those of the obligations that are about bounds, as terms."""
 
 
 def explain(
@@ -89,7 +93,8 @@ def explain(
     ``given``: side and position of the arguments whose values the user has stated.
     """
     reference, generated = attempt.reference, attempt.generated
-    names = _names(attempt)
+    names, own_names = _names(attempt), in_own_names(attempt)
+    own = {"names": own_names, "likely": likely_names(attempt, own_names)}
     answers: Answers = [] if prover is None else prover(attempt, names)
     settled: list[Difference] = []
     taken_for_granted: list[str] = []
@@ -138,7 +143,9 @@ def explain(
         for size, tile in attempt.sizes.items()
     )
     result.obligations.extend(obligations)
-    _add_conditions(_bound_constants(attempt, names, given), narrower(blame, attempt), attempt, result)
+    _add_conditions(blame, bound_values(attempt, names, given), narrower(blame, attempt), attempt, result)
+    result.differences.extend(square_arrays(blame, attempt, result.conditions))
+    result.differences = [replace(each, detail={**own, **each.detail}) for each in result.differences]
     _add_remarks(attempt, result)
     result.matched = Matched(
         reference.entry,
@@ -187,6 +194,7 @@ def _oblige(blame: Blame, atom: Term, result: EntryResult) -> bool:
     if line in result.obligations:
         return False
     result.obligations.append(line)
+    result.conditions.append(atom)
     return True
 
 
@@ -445,7 +453,7 @@ def _add_remarks(attempt: Attempt, result: EntryResult) -> None:
             result.equivalences.append(Equivalence(name, ref_site, gen_site, why))
     bases = {effect.base for effect in attempt.reference.effects if effect.base is not None}
     if len(bases) > 1:
-        named = any(_is_launched(attempt.reference.terms, base) for base in bases)
+        named = any(is_launched(attempt.reference.terms, base) for base in bases)
         which = "of different names in the launch" if named else "behind different pointer arguments"
         result.assumptions.append(f"arrays {which} do not overlap")
     for side, kernel in zip(("reference", "generated"), kernels, strict=True):
@@ -456,41 +464,23 @@ def _add_remarks(attempt: Attempt, result: EntryResult) -> None:
         )
 
 
-def _bound_constants(
-    attempt: Attempt, names: dict[Term, str], given: frozenset[tuple[int, int]]
-) -> list[str]:
-    """Sizes that one side fixes and the other takes as a parameter; none that the launch gives."""
-    terms = attempt.reference.terms
-    bound = attempt.binding.reference, attempt.binding.generated
-    if any(_is_launched(terms, term) for side in bound for term in side):
-        return []
-    lines: list[str] = []
-    for kernel, side in zip((attempt.reference, attempt.generated), bound, strict=True):
-        title = ("reference", "generated")[kernel.side]
-        for index, (name, term) in enumerate(zip(arguments.parameter_names(kernel), side, strict=True)):
-            if term is None or (kernel.side, index) in given:
-                continue
-            if terms.value(term) is not None:
-                lines.append(f"{title} {name} = {terms.value(term)}")
-            elif terms.kind[term] == "fc":
-                lines.append(f"{title} {name} = {floats.show(*terms.attr[term])}")
-            elif _is_other(terms, term, kernel.side, index):
-                lines.append(f"{title} {name} = {show(terms, term, names)}")
-    lines.extend(f"grid.{'xyz'[axis]} = {size}" for axis, size in sorted(attempt.binding.grid.items()))
-    return lines
-
-
-def _add_conditions(values: list[str], ranges: Sequence[str], attempt: Attempt, result: EntryResult) -> None:
+def _add_conditions(
+    blame: Blame, values: list[BoundValue], ranges: Sequence[str], attempt: Attempt, result: EntryResult
+) -> None:
     """Which ``values`` arguments must have, and which ``ranges`` indices must keep, for the rest to be equal.
 
-    Where accesses differ in where they are, the values are those that make the least differ, which no launch
-    need have.
+    First those that few launches keep. Where accesses differ in where they are, the values are those that
+    make the least differ, which no launch need have.
     """
+    grid = [f"grid.{'xyz'[axis]} = {size}" for axis, size in sorted(attempt.binding.grid.items())]
     if not _elsewhere(attempt):
-        result.obligations.extend((*values, *ranges))
+        first, rest, used, differing = taken(blame, values)
+        result.obligations[:] = (*first, *result.obligations, *rest, *grid, *ranges)
+        result.equivalences.extend(used)
+        result.differences.extend(differing)
         return
-    if values:
-        which = f"{len(values)} argument{'s' if len(values) > 1 else ''} must have"
+    if number := len(values) + len(grid):
+        which = f"{number} argument{'s' if number > 1 else ''} must have"
         result.not_checked.append(f"which values {which}: it is open while accesses differ in where they are")
     if ranges:
         result.not_checked.append(
@@ -522,19 +512,3 @@ def _unsigned_bounds(blame: Blame, attempt: Attempt) -> list[str]:
     )
     one_sided = [bound for bound in (*ours, *theirs) if (bound in ours) != (bound in theirs)]
     return [f"{bound} >= 0: a loop compares with it unsigned, on one side only" for bound in one_sided]
-
-
-def _is_launched(terms: Terms, term: Term | None) -> bool:
-    """An array that a launch names."""
-    leaf = None if term is None else terms.single(term)
-    return leaf is not None and terms.kind[leaf] == "arg" and terms.attr[leaf][0] == "array"
-
-
-def _is_other(terms: Terms, term: Term, side: int, index: int) -> bool:
-    """An integer that the pairs of arguments do not show: of a generated one, what is no parameter."""
-    if terms.kind[term] != "poly":
-        return False
-    if side == 0:
-        return term != terms.atom(terms.leaf("arg", 0, index))
-    leaf = terms.single(term)
-    return leaf is None or terms.kind[leaf] != "arg"

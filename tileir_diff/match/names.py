@@ -76,6 +76,6 @@ def contradictions(reference: Kernel, generated: Kernel, binding: Binding) -> It
 
 
 def _own(kernel: Kernel, index: int, names: list[str]) -> str:
-    """The name in the dump, where the source has one."""
+    """The name in the dump, where the source has one; with a `%`, as no name of the reference has it."""
     hint = kernel.entry.regions[0].block.args[index].name_hint
-    return hint if hint and key(hint) else names[index]
+    return f"%{hint if hint and key(hint) else names[index]}"

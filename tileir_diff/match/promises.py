@@ -245,7 +245,8 @@ def _about(kernel: Kernel, promise: Promise, show: Callable[[Term], str]) -> dic
     if leaf is not None and terms.kind[leaf] == "arg" and terms.attr[leaf][0] == "array":
         name = show(promise.term)
     elif promise.argument is not None:
-        name = kernel.entry.regions[0].block.args[promise.argument].name_hint or f"arg{promise.argument}"
+        hint = kernel.entry.regions[0].block.args[promise.argument].name_hint or f"arg{promise.argument}"
+        name = f"%{hint}" if kernel.side else hint
     elif isinstance(promise.term, int) and terms.value(promise.term) is None:
         name = show(promise.term)
     here, entry = promise.op.source, kernel.entry.source

@@ -122,7 +122,7 @@ def _argument(launch: Launch, matched: Matched, index: int, value: ArgValue, not
         "launch/argument",
         *_sites(matched),
         f"{theirs} = {_said(value)}",
-        f"{ours} = {_said(old)}",
+        f"%{ours} = {_said(old)}",
         note=note,
     )
 

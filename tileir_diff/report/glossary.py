@@ -54,6 +54,7 @@ CAUSES = {
     "tileiras-bug": "the assembler made other code of the dump than it should; `classify` finds it",
     "host": "what launches the kernel passes another argument or grid than it should",
     "equivalent": "written otherwise, and the same",
+    "equivalent-if": "the same if the host guarantees the conditions that are listed; of `classify`",
     "unknown": "not found out",
 }
 OWNERS = {
@@ -64,8 +65,8 @@ OWNERS = {
 }
 SECTIONS = {
     "assumed": "what the result rests on and nothing shows: where it is false, the result may be too",
-    "the host must guarantee": "conditions on arguments and grid under which both sides are the same: a "
-    "launch that breaks one may show a difference",
+    "conditions on the host": "on arguments and grid, under which both sides are the same: a launch that "
+    "breaks one may show a difference. Those that few launches keep (`holds only if`) come first",
     "not checked": "what was not compared, and why",
     "arguments": "which parameters of the two kernels were taken for each other, and how that was found",
     "treated as equal": "what is written otherwise and counts as the same by a named equivalence; "
@@ -132,7 +133,7 @@ PHRASES = {
     "@…: the launch is not one of it, and was not used": "the launch file names other entries",
     "…: the iterations of the loop access different elements": "accesses of two iterations are not ordered "
     "against each other, since their index moves with the loop",
-    # the host must guarantee
+    # conditions on the host
     "… for all blocks launched": "the condition on the block's index holds for every block of the grid",
     "… for all blocks and lanes launched": "and for every lane, and each iteration of a loop, of each block",
     "… is a multiple of …": "stated to the compiler by what specialises the kernel at its launch, such as "

@@ -49,12 +49,17 @@ SHORT_CAPTION = 32
 NUMBER = re.compile(r"-?(\d|inf$|nan$)")
 """How the name of an argument begins where it is no name but the value that stands for it."""
 
-OBLIGATIONS = "the host must guarantee (--launch FILE checks it for one launch)"
+OBLIGATIONS = "conditions on the host (--launch FILE checks them for one launch)"
+
+ONLY_IF = "holds only if "
+"""Before a condition that has a reason: it is one that few launches keep."""
 
 MULTIPLE = re.compile(r"(?:(reference|generated) )?(%?\S+) is a multiple of (\d+)(?: \((.*)\))?")
 """An obligation that often comes in numbers."""
 
-RELATION = re.compile(r"(?:(reference|generated) )?(\S+) (=|<|<=) (\S+)( for all blocks launched)?")
+RELATION = re.compile(
+    r"(?:(reference|generated) )?(\S+) (=|<|<=) (\S+)( for all blocks launched| \([^()]*\))?"
+)
 """One about a size, which often comes for each dimension and each array."""
 
 
@@ -104,7 +109,9 @@ def _head(text: str, op: str, start: int, room: int) -> str:
 
 
 def argument_lines(arguments: list[Argument], width: int = WIDTH) -> list[str]:
-    """The arguments, grouped by how they were paired: `by role: A.base, A.shape0 = a_ptr, a_dim_0; n = m`.
+    """The arguments, grouped by how they were paired: `by role: A.base, A.shape0 = %a, %a_dim_0; n = %m`.
+
+    Those of the generated side have a `%`: what stands without one is the reference's.
 
     Those of the same name on both sides are only counted; one whose counterpart is a number has a value.
     """
@@ -132,7 +139,8 @@ def _rank(title: str) -> int:
 
 def _argument(argument: Argument) -> tuple[str, str]:
     """The group of an argument and how it reads there."""
-    reference, generated = ", ".join(argument.reference), ", ".join(argument.generated)
+    reference = ", ".join(argument.reference)
+    generated = ", ".join(name if NUMBER.match(name) else f"%{name}" for name in argument.generated)
     if not generated:
         return "reference only", reference
     if not reference:
@@ -171,6 +179,7 @@ def wrapped(title: str, items: list[str], width: int = WIDTH) -> list[str]:
 def obligation_lines(obligations: list[str], width: int = WIDTH) -> list[str]:
     """What the host must guarantee; what is said of several sizes, or of several arguments, shares a line.
 
+    `holds only if reference a.stride0, b.stride0 = 512 (a number in the generated kernel)`,
     `reference a.shape0, b.shape0 = c.shape0`, `block.x < a.shape0, b.shape0 for all blocks launched`,
     `generated: %arg1, %arg3 are multiples of 8; %arg2 is a multiple of 4 (stated by ...)`.
     """
@@ -187,7 +196,8 @@ def obligation_lines(obligations: list[str], width: int = WIDTH) -> list[str]:
         if sign in ("<", "<="):
             relations.setdefault((f"{head}{left} {sign} ", tail), []).append(right)
         else:
-            relations.setdefault((head, f" = {right}" if sign else ""), []).append(left)
+            head = f"{ONLY_IF}{head}" if tail else head
+            relations.setdefault((head, f" = {right}{tail}" if sign else ""), []).append(left)
     lines: list[str] = []
     for (head, tail), names in relations.items():
         if head or tail:

@@ -43,7 +43,7 @@ def render_markdown(result: Result) -> str:
     lines += _list("Ignored", [_escape(item) for item in layout.ignored_lines(result)])
     lines += _list("Assumed", [_escape(item) for item in result.assumptions])
     obligations = layout.obligation_lines(result.obligations, UNLIMITED)
-    lines += _list("The host must guarantee", [f"`{line}`" for line in obligations])
+    lines += _list("Conditions on the host", [f"`{line}`" for line in obligations])
     lines += _list("Arguments", [f"`{line}`" for line in layout.argument_lines(result.arguments, UNLIMITED)])
     lines += _list("Treated as equal", [f"{each.name}: {_escape(each.why)}" for each in result.equivalences])
     lines += _list("Notices", [_escape(item) for item in result.notices])

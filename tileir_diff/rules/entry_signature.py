@@ -5,6 +5,8 @@
 Pairs the entries of two modules, and the arguments of two entries: pointers, sizes and strides by the
 array they belong to, scalars by their use, or all as `--args` and `--launch` say.
 The order and number of arguments may differ; what each side uses must have a counterpart.
+One size of the generated kernel may stand for several of the reference, but not for two of one array:
+it would be right for square arrays only.
 
 ## Why it matters
 
@@ -13,6 +15,7 @@ An entry on one side only was not ported. Two arguments exchanged make the kerne
 ## Example
 
 The reference's entry `@backward` has no counterpart: `entry-signature/entry-missing`.
+The port compares the column with the number of rows: `entry-signature/square`.
 
 ## Known problems
 
@@ -58,6 +61,12 @@ DETAILS: Mapping[str, Detail] = {
         message="the reference's argument {expected} has no counterpart",
         effect="the kernel cannot depend on what the reference depends on",
         fix="take the argument, or name its counterpart with --args",
+    ),
+    "square": Detail(
+        impact="logic",
+        message="right only for square arrays: it takes {actual}",
+        effect="another result, or an access out of bounds, for each array whose two sizes differ",
+        fix="compare each index with the size of its dimension{at}, or give a launch where both are equal",
     ),
     "type": Detail(
         impact="logic",

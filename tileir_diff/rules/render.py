@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tileir_diff.rules.model import MESSAGE_LIMIT
 from tileir_diff.shorten import balanced, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tileir_diff.match.model import Difference, Site
 
 ELLIPSIS = "…"
@@ -34,6 +36,7 @@ WORD = 12
 
 
 _FORMULA = re.compile(r"\b[ik]\d\b|\bblock\.|\biteration|load\[|carried value|loop result|…")
+_NAME = re.compile(r"(?<![\w.%])[A-Za-z_]\w*(?:\.(?:shape|stride)\d+)?(?![\w(\[])")
 _NUMBER = re.compile(r"\b\d{2,}\b")
 
 
@@ -74,6 +77,7 @@ def instruction(template: str, difference: Difference) -> str:
     A long formula over lanes and blocks is nothing that one writes: it reads as the place in the reference
     that has it. A value that the launch given makes is told as one.
     """
+    difference, remark = _in_own_names(difference)
     expected = difference.expected
     place = _of_reference(difference.reference)
     if place and len(expected) > FORMULA_LIMIT and _FORMULA.search(expected):
@@ -85,7 +89,26 @@ def instruction(template: str, difference: Difference) -> str:
     family = difference.rule.partition("/")[0]
     if difference.detail.get("launch") and family in LAUNCHED and _NUMBER.search(expected):
         return f"{sentence(template, difference)} (for this launch)"
-    return sentence(template, difference)
+    return sentence(template, difference) + (remark if "{expected}" in template else "")
+
+
+def _in_own_names(difference: Difference) -> tuple[Difference, str]:
+    """The difference with the reference's arguments as the generated kernel calls them, and a remark.
+
+    Where it may lack one, the remark says what the names are.
+    """
+    names = cast("Mapping[str, str]", difference.detail.get("names") or {})
+    likely = cast("Mapping[str, tuple[str, str]]", difference.detail.get("likely") or {})
+    used = [name for name in dict.fromkeys(_NAME.findall(difference.expected)) if name in names]
+    lacking = [name for name in used if not names[name]]
+    if not all(name in likely for name in lacking):
+        known = [f"its {name} is {names[name]}" for name in used if names[name]]
+        return difference, f" (in the names of the reference{''.join(f'; {each}' for each in known)})"
+    own = {**names, **{name: likely[name][0] for name in lacking}}
+    said = _NAME.sub(lambda found: own.get(found[0], found[0]), difference.expected)
+    taken = [f"{own[name]} is its {likely[name][1]}" for name in lacking]
+    remark = f" ({', '.join(lacking)} of the reference; {'; '.join(taken)})" if lacking else ""
+    return replace(difference, expected=said), remark
 
 
 def _of_reference(site: Site | None) -> str:

@@ -36,6 +36,9 @@ SEVERITIES = ("critical", "warn", "info")
 ROUNDING = ("ulp", "precision")
 """Impacts that change digits alone: never the cause of another finding."""
 
+ON_THE_HOST = " on the host"
+"""What conditions are on."""
+
 FAIL_ON = ("hint", "edge", "ulp", "precision", "bounds", "assume", "logic")
 """Impacts that `--fail-on` takes: that one and all above are critical."""
 
@@ -119,7 +122,7 @@ def judge(
     counted.sort(key=lambda each: (SEVERITIES.index(each.severity), each.finding.impact in ROUNDING))
     notices = [*filter(None, [policy.settings]), *waivers.notices(entries)]
     notes = [  # those for the host first
-        _count(obligations, "condition on the host", "conditions on the host"),
+        _count(obligations, f"condition{ON_THE_HOST}", f"conditions{ON_THE_HOST}"),
         _count(not_checked, "part not checked", "parts not checked"),
     ]
     verdict, owner, why = _verdict(counted, waived, ignored, policy, notes)
@@ -204,9 +207,21 @@ def _verdict(
         return PASS, None, "no difference that matters was found"
     if policy.strict and any(notes):
         return FAIL_FIXABLE, owner, f"with --strict these fail: {_listed(notes)}"
-    other = "no other difference" if any(passed) else "no difference"
-    why = [_listed(passed), f"{other} that can change results was found", _listed(rest)]
+    why = [_listed(passed), _found(notes, any(passed)), _listed([part for part in rest if part != notes[1]])]
     return PASS_WITH_NOTES, None, "; ".join(part for part in why if part)
+
+
+def _found(notes: list[str], passed: bool) -> str:
+    """What was found, and under which conditions; ``passed``: whether a difference was let pass.
+
+    Equal is only what was all looked at.
+    """
+    _, conditions, not_checked = notes
+    condition = f" if the host guarantees {conditions.removesuffix(ON_THE_HOST)}" if conditions else ""
+    if condition and not passed and not not_checked:
+        return f"equal{condition}"
+    other = "no other difference" if passed else "no difference"
+    return f"{other} that can change results was found{condition}"
 
 
 def _number(findings: list[Judged], severity: str) -> int:

@@ -28,6 +28,7 @@ class Case(NamedTuple):
 
 
 CASES = [
+    Case("accumulator/in-memory", "store_ptr_tko", "overwrites counts", "counts"),
     Case("accumulator/init", "mmaf", "carried value", "0"),
     Case("accumulator/type", "mmaf", "f32", "f16"),
     Case("addressing/base", "load_ptr_tko", "up", "gate"),

@@ -169,7 +169,11 @@ def _one_mask(
         words = words[0], "promised in bounds"
         found = blame.one("bounds/inbounds", ref_op, gen_op, *words, part="inbounds")
     elif lost:
-        words = words[0], _all(blame, _own_mask(blame, gen_op))
+        own = _own_mask(blame, gen_op)
+        words = words[0], _all(blame, own)
+        if own:  # a mask of its own may differ in what the address does too
+            parts = differing_parts(blame, condition, blame.terms.conjunction(own))
+            blame.parts["mask/missing", id(gen_op)] = parts
         found = blame.one("mask/missing", ref_op, gen_op, *words, part="mask", status="MISSING")
     else:
         found = blame.one("mask/extra", ref_op, gen_op, *words[::-1], part="mask", status="EXTRA")

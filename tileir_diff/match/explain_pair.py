@@ -37,6 +37,9 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
         found.append(blame.make("runtime-check/changed", ref.op, gen.op, *words, impact="none"))
     if pair.reference.element != pair.generated.element:
         found.append(blame.make("element-type/changed", ref.op, gen.op, ref.element, gen.element))
+    if _accumulates(blame, gen) and not _accumulates(blame, ref):
+        words = f"overwrites {_array(blame, ref)}", _array(blame, gen)
+        return [*found, blame.make("accumulator/in-memory", ref.op, gen.op, *words)]
     if pair.reference.extents != pair.generated.extents:
         words = _shape(ref.shape), _shape(gen.shape)
         return [*found, blame.make("tile-shape/changed", ref.op, gen.op, *words, impact="logic")]
@@ -68,6 +71,28 @@ def _different_effect(blame: Blame, pair: EffectPair) -> Difference | None:
         words = (blame.show(side.values[0]) for side in (pair.reference, pair.generated))
         return blame.make("runtime-check/changed", ref.op, gen.op, *words)
     return None
+
+
+def _accumulates(blame: Blame, effect: Effect) -> bool:
+    """Whether a store adds to what it finds at its own address, in a loop: a sum that is made in memory."""
+    terms = blame.terms
+    if effect.kind != "store" or not effect.loops or not effect.values:
+        return False
+    work = [effect.values[0]]
+    while work:
+        term = work.pop()
+        kind, args = terms.kind[term], terms.args[term]
+        if kind == "mem" and args[0] == effect.pointer:
+            return True
+        if kind == "poly":
+            work.extend(atom for mono in terms.poly(term) for atom in mono)
+        elif kind == "wrap" or (kind == "f" and terms.attr[term][0] == "addf"):
+            work.extend(args)
+    return False
+
+
+def _array(blame: Blame, effect: Effect) -> str:
+    return "the array" if effect.base is None else blame.show(effect.base)
 
 
 def _shape(shape: Sequence[int]) -> str:

@@ -259,6 +259,8 @@ def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
     if not shown:  # the reference is the same with the change, but nothing says that it is written so
         rule, words = _of_values(blame, repair.suspect, gone[0])
     told = blame.make(rule, ref_op, edit.op, *words, part=part, impact=worst, note=note)
+    if rule.split("/")[0].endswith("-mode"):  # what is made of it has another mode, or none
+        gone = [each for each in gone if each.generated and each.generated.op.short == edit.op.short]
     return told.at_lines_too(gone)
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference
 
-INDEX, MASKS = "addressing/index", "mask"
+INDEX, AXIS, MASKS = "addressing/index", "grid/axis", "mask"
 VALUES = frozenset({"arithmetic/not-proven", "arithmetic/op", "arithmetic/operands"})
 """Rules of values of which the numbers in which they differ are known."""
 CONSTANT: frozenset[Mono] = frozenset(((),))
@@ -38,8 +38,8 @@ def _summands(blame: Blame, term: Term) -> set[tuple[Mono, int]]:
 def one_cause(blame: Blame, found: list[Difference]) -> list[Difference]:
     """Findings about places, with those left out that follow from one before.
 
-    An index is told where it is first met, with the lines of the other accesses that have the same part of
-    it wrong; a mask that differs in this part goes with it. A value is told where a wrong number is first met
+    An index, or the axis of the grid in it, is told where it is first met, with the lines of the other
+    accesses that have the same part of it wrong; a mask that differs in this part goes with it. A value is told where a wrong number is first met
     in such an op. Where another array is written, what is read before or after a write is no finding of its
     own.
     """
@@ -47,7 +47,7 @@ def one_cause(blame: Blame, found: list[Difference]) -> list[Difference]:
     found = [each for each in found if not (other_array and each.rule == "token-order/changed")]
     kept: list[Difference] = []
     also: dict[int, list[Difference]] = {}
-    roots = [each for each in found if each.rule in {INDEX, *VALUES} and _parts(blame, each)]
+    roots = [each for each in found if each.rule in {INDEX, AXIS, *VALUES} and _parts(blame, each)]
     for difference in found:
         root = _root(blame, roots, difference)
         if root is None or root is difference:
@@ -61,9 +61,9 @@ def _root(blame: Blame, roots: list[Difference], difference: Difference) -> Diff
     """The first finding of which the same part is wrong; None where the difference stands for itself."""
     if difference.rule in VALUES:
         return next((root for root in roots if _same_numbers(blame, difference, root)), None)
-    if difference.rule != INDEX and not difference.rule.startswith(f"{MASKS}/"):
+    if difference.rule not in (INDEX, AXIS) and not difference.rule.startswith(f"{MASKS}/"):
         return None
-    places = (root for root in roots if root.rule == INDEX)
+    places = (root for root in roots if root.rule in (INDEX, AXIS))
     return next((root for root in places if root is difference or same_parts(blame, difference, root)), None)
 
 

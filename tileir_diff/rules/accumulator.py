@@ -2,7 +2,8 @@
 
 ## What it does
 
-Compares the type in which products are accumulated, and the value that the accumulation starts from.
+Compares the type in which products are accumulated, and the value that the accumulation starts from: also
+of a port that counts in the array itself, where the reference stores a sum that is complete.
 
 ## Why it matters
 
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DETAILS: Mapping[str, Detail] = {
+    "in-memory": Detail(
+        impact="logic",
+        message="the {op} adds to what is in {actual}; in the reference it overwrites that",
+        effect="what the array holds before the launch is part of the result",
+        fix="store the whole sum{at}, or clear {actual} before each launch",
+    ),
     "init": Detail(
         impact="logic",
         message="the product is added to {actual}; in the reference to {expected}",

@@ -51,3 +51,27 @@ def test_a_sum_in_memory_where_the_reference_overwrites() -> None:
     assert "adds to what is in" in told.message
     assert found(generated, generated.replace("_Z1k", "k")) == []
     assert "accumulator/in-memory" not in {each.rule for each in found(generated, reference)}
+
+
+def running(mode: str, name: str, total: str) -> str:
+    """`b[i] = total of a[..i] rounded to fours`."""
+    parameters = PARAMETERS.replace("ptr<f32>", "ptr<i32>")
+    body = f"""
+%sum = for %i in (%i0 to %n, step %i1) : tile<i32> iter_values(%acc = %i0) -> (tile<i32>) {{
+  %pi = offset %a, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+  %v, %vt = load_ptr_tko weak %pi token=%t : tile<ptr<i32>> -> tile<i32>, token
+  %q = divi %v, %i4 signed{mode} : tile<i32>
+  %r = muli %q, %i4 : tile<i32>
+  %s1 = addi {total} : tile<i32>
+  %po = offset %b, %i : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+  %st = store_ptr_tko weak %po, %s1 token=%t : tile<ptr<i32>>, tile<i32> -> token
+  continue %s1 : tile<i32>
+}}"""
+    text = kernel(body, parameters=parameters, name=name)
+    return "\n".join(line for line in text.split("\n") if "f32" not in line)
+
+
+def test_what_is_made_of_a_quotient_is_no_place_where_it_is_rounded() -> None:
+    reference = running(" rounding<negative_inf>", "k", "%acc, %r")
+    (told,) = found(reference, running("", "_Z1k", "%r, %acc"))
+    assert (told.rule, told.also) == ("integer-mode/division-rounding", ())

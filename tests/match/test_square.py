@@ -93,3 +93,29 @@ def test_a_fix_names_arguments_as_the_port_does() -> None:
     assert "arg6.shape0 of the reference; %arg3 is its arg0.shape0" in lost.fix
     wrong = copy(POINTERS, name="k_entry", op="exp", strides=("%as", "%as"))
     assert not any("%as" in each.fix for each in found(copy(), wrong))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "mistake", "fix"),
+    [
+        (
+            "swiglu",
+            "wrong_mask_operand",
+            "compare with %arg4, the reference's arg10.shape1, not with %arg3 at kernel.rs:64",
+        ),
+        (
+            "transpose",
+            "cpp_extents_swapped",
+            "compare with %arg3, the reference's arg5.shape0, not with %arg2 at kernel.cu:16",
+        ),
+    ],
+)
+def test_with_a_launch_the_fix_of_a_mask_is_an_argument_and_no_number(
+    kernel: str, mistake: str, fix: str
+) -> None:
+    folder = ROOT / f"mistakes/{mistake}"
+    report = diff(ROOT / f"kernels/{kernel}/py.g.mlir", folder / "gen.g.mlir", launch=folder / "launch.json")
+    (mask,) = [each for each in report.findings if each.rule == "mask/changed"]
+    assert mask.fix == fix
+    assert mask.evidence is not None
+    assert "the reference with arg" in mask.evidence

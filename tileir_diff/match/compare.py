@@ -67,6 +67,7 @@ def _compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptio
     from tileir_diff.match.beyond_launch import beyond_launch
     from tileir_diff.match.grids import both_single, grid_sizes
     from tileir_diff.match.launch_facts import applies, by_position
+    from tileir_diff.match.launched_sizes import with_sizes
     from tileir_diff.match.shared_facts import shared_facts
 
     launch = options.launch
@@ -94,6 +95,7 @@ def _compare_entries(ref_entry: TileOp, gen_entry: TileOp, options: CompareOptio
     result = explain(attempt, options.prover)
     result.differences.extend(grid_sizes(attempt, *grids, result.differences))
     result.obligations.extend(taken)
+    result.differences = with_sizes(ref_entry, gen_entry, launch, options, result.differences)
     at_launch = {"launch": True}
     result.differences = [replace(each, detail={**each.detail, **at_launch}) for each in result.differences]
     beyond_launch(ref_entry, gen_entry, options, attempt, result)

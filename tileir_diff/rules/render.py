@@ -77,6 +77,8 @@ def instruction(template: str, difference: Difference) -> str:
     A long formula over lanes and blocks is nothing that one writes: it reads as the place in the reference
     that has it. A value that the launch given makes is told as one.
     """
+    if sizes := difference.detail.get("sizes"):
+        return _of_sizes(template, difference, cast("tuple[str, str, str]", sizes))
     difference, remark = _in_own_names(difference)
     expected = difference.expected
     place = _of_reference(difference.reference)
@@ -90,6 +92,14 @@ def instruction(template: str, difference: Difference) -> str:
     if difference.detail.get("launch") and family in LAUNCHED and _NUMBER.search(expected):
         return f"{sentence(template, difference)} (for this launch)"
     return sentence(template, difference) + (remark if "{expected}" in template else "")
+
+
+def _of_sizes(template: str, difference: Difference, sizes: tuple[str, str, str]) -> str:
+    """Which argument to compare with, in place of one that has another value at the launch given."""
+    used, wanted, right = sizes
+    which = f"{right}, the reference's {wanted}" if right else f"the reference's {wanted}"
+    at = _values(difference)["at"] if "{at}" in template else ""
+    return f"compare with {which}, not with {used}{at}"
 
 
 def _in_own_names(difference: Difference) -> tuple[Difference, str]:

@@ -57,6 +57,15 @@ def test_kernels_that_are_hardly_alike_are_told_first() -> None:
     assert not diff(*PAIR).why.startswith("these")
 
 
+def test_kernels_that_differ_in_all_they_do_are_told_first_though_each_access_has_a_partner() -> None:
+    sides = [FIXTURES / "kernels" / name / "py.mlir" for name in ("softmax", "attention")]
+    report = diff(*sides)
+    assert not any(
+        each.rule.endswith(("/missing", "/extra")) and "family" in each.rule for each in report.findings
+    )
+    assert report.why.startswith("these look like different kernels (")
+
+
 def test_a_launch_is_a_path_a_fact_several_or_a_mapping() -> None:
     file: Path = KERNEL / "launch.json"
     assert diff(*ALIKE, launch=file).verdict == diff(*ALIKE, launch=str(file)).verdict == "PASS"

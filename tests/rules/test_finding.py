@@ -38,6 +38,15 @@ def test_the_comparison_knows_better_than_the_rule() -> None:
     assert finding(difference("reduction/axis", impact="none")).impact == "none"
 
 
+def test_the_effect_of_another_formula_is_that_of_its_impact() -> None:
+    """Each impact has its own, and only that of rounding says that it rounds."""
+    effects = {each: finding(difference("arithmetic/reformulated", impact=each)).effect for each in IMPACTS}
+    told = {each: effects[each] for each in ("none", "hint", "edge", "ulp", "precision", "logic")}
+    assert len(set(told.values())) == len(told)
+    assert [each for each, effect in told.items() if "rounds" in effect] == ["ulp"]
+    assert [each for each, effect in told.items() if "NaN" in effect] == ["edge"]
+
+
 @pytest.mark.parametrize("rule", ["mask/unheard-of", "unheard-of/mask", "mask", ""])
 def test_what_is_not_in_the_table_has_the_worst_impact(rule: str) -> None:
     found = finding(difference(rule))

@@ -39,9 +39,9 @@ def one_cause(blame: Blame, found: list[Difference]) -> list[Difference]:
     """Findings about places, with those left out that follow from one before.
 
     An index, or the axis of the grid in it, is told where it is first met, with the lines of the other
-    accesses that have the same part of it wrong; a mask that differs in this part goes with it. A value is told where a wrong number is first met
-    in such an op. Where another array is written, what is read before or after a write is no finding of its
-    own.
+    accesses that have the same part of it wrong; a mask that differs in this part goes with it. A value is
+    told where a wrong number is first met in such an op. Where another array is written, what is read before
+    or after a write is no finding of its own.
     """
     other_array = any(each.rule == "addressing/base" and _writes(each) for each in found)
     found = [each for each in found if not (other_array and each.rule == "token-order/changed")]

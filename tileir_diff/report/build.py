@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from tileir_diff.match.model import Comparison
 
 
+MANY_CRITICAL = 5
+"""So many critical findings in kernels that are not alike are no slips of a port."""
+
 UNLIKE = 0.5
 """Kernels less alike than this are probably not two versions of one, if they access memory otherwise."""
 LONE = frozenset(
@@ -124,11 +127,14 @@ def blocked_result(reference: Dump, generated: Dump, error: InputError, versions
 def _why(judgement: Judgement, comparison: Comparison) -> str:
     """What the verdict says; where it fails, first whether the kernels are meant to be the same at all.
 
-    Ops of two front ends are seldom alike; that they access the same memory says that the kernels are.
+    Ops of two front ends are seldom alike; that they access the same memory says that the kernels are, unless
+    they differ in all they do there.
     """
     alike = max((similarity for *_, similarity in comparison.pairs), default=1.0)
     lone = any(each.finding.rule in LONE for each in judgement.findings)
-    if not judgement.verdict.startswith("FAIL") or not 0 < alike < UNLIKE or not lone:
+    critical = sum(each.severity == "critical" for each in judgement.findings)
+    apart = lone or critical >= MANY_CRITICAL
+    if not judgement.verdict.startswith("FAIL") or not 0 < alike < UNLIKE or not apart:
         return judgement.why
     return f"these look like different kernels ({alike:.0%} alike); {judgement.why}"
 

@@ -79,7 +79,7 @@ DETAILS: Mapping[str, Detail] = {
     "reformulated": Detail(
         impact="logic",
         message="computes {actual}; the reference {expected}",
-        effect="another formula for the same function; it rounds, overflows or treats NaN otherwise",
+        effect="another formula for the same function, that may give another result for ordinary input",
         fix="write it{at} by the reference's formula: {expected}",
     ),
 }
@@ -104,12 +104,25 @@ REPLACED = Detail(
 )
 
 
+OF_ONE_FUNCTION: Mapping[str, str] = {
+    "none": "none: another formula for the same function, with the same results",
+    "hint": "cost only: another formula for the same function, with the same results",
+    "edge": "another formula for the same function: it differs for NaN, infinities, subnormals, or where it "
+    "overflows, and nowhere else",
+    "ulp": "another formula for the same function: it rounds otherwise, in the last digits",
+    "precision": "another formula for the same function: it loses more digits than the reference's",
+}
+"""Effects of a formula in place of another one, by what is known of the difference."""
+
+
 def judge(difference: Difference) -> Detail | None:
     """An op in the place of another one is neither missing nor extra: removing it would not do."""
     if difference.rule == "arithmetic/not-proven" and difference.status == "SEMANTIC_EQUIV":
         return SHOWN
     if difference.actual == UNSHOWN:
         return UNPROVEN
+    if difference.rule == "arithmetic/reformulated" and difference.impact in OF_ONE_FUNCTION:
+        return DETAILS["reformulated"]._replace(effect=OF_ONE_FUNCTION[difference.impact])
     if difference.status not in ("EXTRA", "MISSING"):
         return None
     return None if is_absent(difference.expected) or is_absent(difference.actual) else REPLACED

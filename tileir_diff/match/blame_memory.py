@@ -163,8 +163,10 @@ def _transposed(blame: Blame, a: Term, b: Term) -> bool:
 
 
 def bases(blame: Blame, pointer: Term) -> tuple[Term, ...]:
-    """The pointer parameters that an address starts from."""
+    """The pointer parameters that an address starts from; none where it is no address but a value read."""
     terms = blame.terms
+    if terms.kind[pointer] != "poly":
+        return ()
     return tuple(
         leaf
         for leaf in sorted(terms.symbols[pointer] & blame.pointers())

@@ -219,7 +219,7 @@ def _as_dumped(told: Difference, repair: Repair, found: Sequence[Difference]) ->
         if _key(each) in known or _is_exact(each):
             yield each
         elif spot != _spot(told):
-            yield before[spot]
+            yield before.get(spot, each)
 
 
 def _brings(edit: Edit, rest: Sequence[Difference], found: Sequence[Difference]) -> bool:

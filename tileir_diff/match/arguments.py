@@ -16,6 +16,7 @@ from tileir_diff.dialect.attributes import DivBy
 from tileir_diff.graph import floats
 from tileir_diff.graph.values import is_pointer, pointee_bits
 from tileir_diff.match.model import ArgumentPair
+from tileir_diff.match.forgotten import block_counts
 from tileir_diff.match.roles import argument_index, entry_roles, role_names
 from tileir_diff.match.view_sizes import promised_inside
 
@@ -239,6 +240,7 @@ class Unifier:
 
     def __init__(self, attempt_binding: Binding, reference: Kernel, generated: Kernel) -> None:
         terms = self.terms = reference.terms
+        self.reference = reference
         used_ref, used_gen = used_parameters(reference), used_parameters(generated)
         partners = {ref: gen for gen, ref in attempt_binding.partner.items()}
         self.straight = attempt_binding.straight
@@ -325,7 +327,9 @@ class Unifier:
                 continue
             size = terms.value(y)
             if leaf_x is not None and terms.kind[leaf_x] == "grid" and size is not None and size > 0:
-                self.grid.setdefault(terms.attr[leaf_x][0], size)
+                axis = terms.attr[leaf_x][0]
+                if size > 1 or not block_counts(self.reference, axis):
+                    self.grid.setdefault(axis, size)
                 continue
             kx, ky = terms.kind[x], terms.kind[y]
             converted = self._converted(x, y)

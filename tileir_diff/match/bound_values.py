@@ -23,9 +23,10 @@ ONE_VALUE = "one value in the generated kernel"
 
 
 class BoundValue(NamedTuple):
-    """A condition on the value of one argument."""
+    """A condition on the value of one argument, or on the size of the grid."""
 
     side: str
+    """"" for the grid, which is that of both."""
     name: str
     value: str
     why: str
@@ -34,7 +35,8 @@ class BoundValue(NamedTuple):
     @property
     def line(self) -> str:
         """`reference arg0.stride0 = 512 (a number in the generated kernel)`."""
-        return f"{self.side} {self.name} = {self.value}" + (f" ({self.why})" if self.why else "")
+        side = f"{self.side} " if self.side else ""
+        return f"{side}{self.name} = {self.value}" + (f" ({self.why})" if self.why else "")
 
 
 def bound_values(
@@ -46,9 +48,13 @@ def bound_values(
     """
     terms = attempt.reference.terms
     bound = attempt.binding.reference, attempt.binding.generated
+    grid = [
+        BoundValue("", f"grid.{'xyz'[axis]}", str(size), NUMBER.format("generated"))
+        for axis, size in sorted(attempt.binding.grid.items())
+    ]
     if any(is_launched(terms, term) for side in bound for term in side):
-        return []
-    found: list[BoundValue] = []
+        return grid
+    found = grid
     for kernel, side in zip((attempt.reference, attempt.generated), bound, strict=True):
         title = ("reference", "generated")[kernel.side]
         number = NUMBER.format(("generated", "reference")[kernel.side])
@@ -91,7 +97,7 @@ def taken(
 
 
 def _words(each: BoundValue) -> tuple[str, str]:
-    return (each.name, each.value) if each.side == "reference" else (each.value, each.name)
+    return (each.name, each.value) if each.side != "generated" else (each.value, each.name)
 
 
 def _is_other(terms: Terms, term: Term, side: int, index: int) -> bool:

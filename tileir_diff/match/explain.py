@@ -472,15 +472,14 @@ def _add_conditions(
     First those that few launches keep. Where accesses differ in where they are, the values are those that
     make the least differ, which no launch need have.
     """
-    grid = [f"grid.{'xyz'[axis]} = {size}" for axis, size in sorted(attempt.binding.grid.items())]
     if not _elsewhere(attempt):
         first, rest, used, differing = taken(blame, values)
-        result.obligations[:] = (*first, *result.obligations, *rest, *grid, *ranges)
+        result.obligations[:] = (*first, *result.obligations, *rest, *ranges)
         result.equivalences.extend(used)
         result.differences.extend(differing)
         return
-    if number := len(values) + len(grid):
-        which = f"{number} argument{'s' if number > 1 else ''} must have"
+    if values:
+        which = f"{len(values)} argument{'s' if len(values) > 1 else ''} must have"
         result.not_checked.append(f"which values {which}: it is open while accesses differ in where they are")
     if ranges:
         result.not_checked.append(

@@ -12,6 +12,7 @@ from tileir_diff.graph.values import is_integer
 from tileir_diff.match import arguments
 from tileir_diff.match.arguments import Binding
 from tileir_diff.match.effects import EffectMatch, match_effects
+from tileir_diff.match.forgotten import is_no_unit
 from tileir_diff.match.names import agreeing
 from tileir_diff.match.obligations import HOST_BOUNDS
 from tileir_diff.match.roles import argument_index, array_groups
@@ -461,6 +462,10 @@ def refine(attempt: Attempt, *, constants_only: bool = False, near: bool = False
     for axis, size in sorted(unifier.grid.items()):
         changed = changed or axis not in binding.grid
         binding.grid.setdefault(axis, size)
+    taken = {leaf: unifier.ref[index] for leaf, index in unifier.ref_leaves.items() if index in unifier.ref}
+    for leaf, term in taken.items():
+        if attempt.reference.terms.value(term) == 1 and is_no_unit(attempt.reference, leaf, taken):
+            del unifier.ref[unifier.ref_leaves[leaf]]
     for index, term in sorted(unifier.ref.items()):
         if binding.reference[index] is None:
             binding.reference[index] = term

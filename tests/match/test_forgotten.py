@@ -1,0 +1,51 @@
+"""A factor that the port left out is no value of a parameter: one block, or a stride that is there already."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.match.snippets import PARAMETERS, compared, kernel
+from tests.match.test_launch_facts import LOOP, LOOPING
+
+ROWS = """
+%left = muli %x, {row} : tile<i32>
+%at = addi %left, {col} : tile<i32>
+%at1 = reshape %at : tile<i32> -> tile<1xi32>
+%atv = broadcast %at1 : tile<1xi32> -> tile<128xi32>
+%lanes = muli %lane, {lanes} : tile<128xi32>
+%index = addi %atv, %lanes : tile<128xi32>
+%pc = offset %av, %index : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>
+%v, %vt = load_ptr_tko weak %pc token=%t : tile<128xptr<f32>> -> tile<128xf32>, token
+%st = store_ptr_tko weak %pb, %v token=%t : tile<128xptr<f32>>, tile<128xf32> -> token
+"""
+ONES = "%ones = constant <i32: 1> : tile<128xi32>"
+
+
+def rows(row: str, *, lanes: str = "%ones", name: str = "k") -> str:
+    """Copies a row, at stride ``row``; its elements are ``lanes`` apart."""
+    return kernel(ONES + ROWS.format(row=row, col="%i0", lanes=lanes), name=name)
+
+
+def test_a_row_stride_left_out_is_no_stride_of_one() -> None:
+    result = compared(rows("%m"), rows("%i1", name="k_entry"))
+    assert [each.rule for each in result.differences] == ["addressing/index"]
+
+
+@pytest.mark.parametrize("number", ["%i4", "%i128"])
+def test_a_row_stride_that_is_written_out_is_a_condition(number: str) -> None:
+    result = compared(rows("%m"), rows(number, name="k_entry"))
+    assert result.differences == []
+    assert any(line.startswith("reference b.stride0 = ") for line in result.obligations)
+
+
+def test_a_stride_of_one_between_elements_is_a_condition() -> None:
+    result = compared(rows("%i128", lanes="%mv"), rows("%i128", name="k_entry"))
+    assert result.differences == []
+    assert any(line.startswith("reference b.stride0 = 1 ") for line in result.obligations)
+
+
+def test_a_step_left_out_is_no_grid_of_one_block() -> None:
+    other = kernel(LOOP.replace("step %gx", "step %i1"), name="k_entry", parameters=PARAMETERS)
+    result = compared(LOOPING, other)
+    assert [each.rule for each in result.differences] == ["loop/step"]
+    assert not any("grid" in line for line in result.obligations)

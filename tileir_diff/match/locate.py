@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.match.align import Alignment, Local, operand_groups
-from tileir_diff.match.locate_rules import MEMORY, rule_of
+from tileir_diff.match.locate_rules import MEMORY, PLACES, rule_of
 from tileir_diff.match.sites import defining_op, text
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ SCALE = ("none", "hint", "edge", "ulp", "precision", "bounds", "assume", "logic"
 MAX_PLACED = 3
 HANDED = frozenset({"inits", "operands"})
 """Groups of what a loop or a branch hands on, tokens among it."""
+OF_VALUES = PLACES | {"accumulator", "control-flow", "loop", "stride"}
+"""Families whose findings tell values, not ops."""
 MUTE = frozenset({"print_tko", "assert"})
 
 
@@ -276,7 +278,7 @@ def _acts(op: Any) -> bool:
 
 def _words(blame: Blame, item: Local, rule: str) -> tuple[str, str]:
     ref, gen = item.reference, item.generated
-    if item.what in ("inserted", "removed") and rule.startswith("addressing/") and ref and gen:
+    if item.what in ("inserted", "removed") and rule.split("/")[0] in OF_VALUES and ref and gen:
         # one is the op that one side has more, the other what uses the value without it
         a, b = (
             operand_groups(op)[item.operand][1] if here else op.results[0]

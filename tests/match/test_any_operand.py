@@ -1,4 +1,4 @@
-"""One operand replaced by another value of its type, or two at once: whatever is then told, comparing ends."""
+"""One operand replaced by another value of its type, or two at once: comparing ends, whatever it tells."""
 
 from __future__ import annotations
 

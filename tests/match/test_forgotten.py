@@ -1,10 +1,10 @@
-"""A factor that the port left out is no value of a parameter: one block, or a stride that is there already."""
+"""A factor that the port left out is no value of a parameter: one block, a stride that is there already."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import PARAMETERS, compared, kernel
+from tests.match.snippets import LOAD, PARAMETERS, STORE, compared, kernel
 from tests.match.test_launch_facts import LOOP, LOOPING
 
 ROWS = """
@@ -49,3 +49,40 @@ def test_a_step_left_out_is_no_grid_of_one_block() -> None:
     result = compared(LOOPING, other)
     assert [each.rule for each in result.differences] == ["loop/step"]
     assert not any("grid" in line for line in result.obligations)
+
+
+SCALED = """
+{load}
+%e = reshape %eps : tile<f32> -> tile<1xf32>
+%ev = broadcast %e : tile<1xf32> -> tile<128xf32>
+%v1 = addf %v, %ev : tile<128xf32>
+%s = reshape %scale : tile<f32> -> tile<1xf32>
+%sv = broadcast %s : tile<1xf32> -> tile<128xf32>
+%w = {last}
+{store}
+"""
+
+
+def test_a_scale_left_out_says_nothing_of_the_other_scalars() -> None:
+    more = f"{PARAMETERS}, %eps: tile<f32>, %scale: tile<f32>"
+    texts = ("mulf %v1, %sv : tile<128xf32>", "addf %v, %ev : tile<128xf32>")
+    bodies = (SCALED.format(load=LOAD, last=last, store=STORE) for last in texts)
+    names, parameters = ("k", "k_entry"), (more, more.replace(", %scale: tile<f32>", ""))
+    first, second = (
+        kernel(body, name=name, parameters=own)
+        for body, name, own in zip(bodies, names, parameters, strict=True)
+    )
+    dead = [line for line in second.split("\n") if "%scale" not in line and "%s " not in line]
+    result = compared(first, "\n".join(dead))
+    assert [each.rule for each in result.differences] == ["arithmetic/op"]
+    assert not any("eps" in line for line in result.obligations)
+    assert "eps" in result.differences[0].expected
+
+
+def test_a_bound_that_is_a_constant_is_told_as_a_number() -> None:
+    four = "%four = constant <i32: 4> : tile<i32>"
+    loop = "for %k in (%i0 to {}, step %i1) : tile<i32> {{\n" + "{}\ncontinue\n}}"
+    body = f"{LOAD}\n%st = store_ptr_tko weak %pb, %v, %in token=%vt : {STORE.rpartition(' : ')[2]}"
+    reference, generated = kernel(f"{four}\n{loop.format('%four', body)}"), kernel(loop.format("%m", body))
+    (told,) = compared(reference, generated).differences
+    assert (told.rule, told.expected, told.actual) == ("loop/bounds", "%four: 4", "%m: b.stride0")

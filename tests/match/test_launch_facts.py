@@ -96,7 +96,9 @@ def test_a_step_that_the_host_must_make_the_size_of_the_grid(step: str) -> None:
     other = kernel(text, name="_Z1k", parameters=f"{PARAMETERS}, %blocks: tile<i32>")
     result = compared(LOOPING, other)
     assert [each.rule for each in result.differences] == []
-    expected = "generated %blocks = grid.x" if step == "%blocks" else "grid.x = 4 (a number in the generated kernel)"
+    expected = (
+        "generated %blocks = grid.x" if step == "%blocks" else "grid.x = 4 (a number in the generated kernel)"
+    )
     assert expected in result.obligations
 
 

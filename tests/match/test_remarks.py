@@ -172,3 +172,31 @@ def test_one_other_value_of_a_table_is_told_where_it_stands() -> None:
     assert told.generated is not None
     assert told.generated.op.short == "global"
     assert found(table("3.0"), table("3.0")) == []
+
+
+COUNTER = """
+%cnt = get_global @cnt : tile<ptr<i32>>
+%old, %ct = atomic_rmw_tko relaxed device %cnt, add, %i1 token=%t
+  : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+%few = cmpi less_than %old, %n, signed : tile<i32> -> tile<i1>
+if %few {
+  %at = offset %b, %old : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>
+  %number = itof %x signed : tile<i32> -> tile<f32>
+  %st = store_ptr_tko weak %at, %number token=%ct : tile<ptr<f32>>, tile<f32> -> token
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "words"), [("0, 1", "1 as element 1"), ("2, 0", "2 as element 0"), ("7, 7", "7 as element 0")]
+)
+def test_another_start_of_a_counter_is_told_at_the_global(start: str, words: str) -> None:
+    """Once, whatever is made of what the counter gives: an index, a condition."""
+
+    def counting(values: str) -> str:
+        return f"global @cnt <i32: [{values}]> : tile<2xi32>\n{kernel(COUNTER)}"
+
+    (told,) = compared(counting("0, 0"), counting(start)).differences
+    assert (told.rule, told.actual) == ("constant/value", words)
+    assert told.generated is not None
+    assert told.generated.op.short == "global"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from tileir_diff.dialect.attributes import DivBy
 from tileir_diff.graph import floats
 from tileir_diff.graph.values import is_pointer, pointee_bits
-from tileir_diff.match.model import ArgumentPair
 from tileir_diff.match.forgotten import block_counts
+from tileir_diff.match.model import ArgumentPair
 from tileir_diff.match.roles import argument_index, entry_roles, role_names
 from tileir_diff.match.view_sizes import promised_inside
 
@@ -468,15 +468,39 @@ class Unifier:
             return [(terms.args[x][1], y)]
         if terms.kind[y] == "ite" and terms.kind[x] != "ite":
             return [(x, terms.args[y][1])]
-        if terms.kind[y] == "f" and terms.attr[y][0] in ("addf", "mulf"):
-            # a parameter of the generated side that the reference has folded away: x + 0, x * 1
-            neutral = {"addf": 0.0, "mulf": 1.0}[terms.attr[y][0]]
-            for leaf, rest in (terms.args[y], terms.args[y][::-1]):
-                bits = floats.encode(terms.attr[y][1], neutral)
-                if leaf in self.gen_leaves and bits is not None:
-                    self.gen.setdefault(self.gen_leaves[leaf], floats.constant(terms, terms.attr[y][1], bits))
-                    return [(x, rest)]
-        return []
+        like = [] if terms.kind[y] != "f" else [arg for arg in terms.args[x] if self._same_op(arg, y)]
+        if terms.kind[x] == "f" and len(like) == 1:
+            return [(like[0], y)]  # what is then done with it is done on one side only
+        folded = self._folded(y)
+        if folded is None:
+            return []
+        rest = folded[0]
+        while (inner := self._folded(rest)) is not None:
+            rest = inner[0]
+        if terms.kind[x] == "f" and not self._same_op(x, rest):
+            return []  # the reference has another op here: what is behind that is not looked at
+        rest, index, number = folded
+        self.gen.setdefault(index, number)
+        return [(x, rest)]
+
+    def _same_op(self, x: Term, y: Term) -> bool:
+        """Whether two terms are results of the same op on floats."""
+        terms = self.terms
+        return terms.kind[x] == terms.kind[y] == "f" and terms.attr[x][0] == terms.attr[y][0]
+
+    def _folded(self, y: Term) -> tuple[Term, int, Term] | None:
+        """A parameter of the generated side that the reference may have folded away, as in x + 0 and x * 1.
+
+        ``x``, the position of the parameter, and the number; None where there is none.
+        """
+        terms = self.terms
+        if terms.kind[y] != "f" or terms.attr[y][0] not in ("addf", "mulf"):
+            return None
+        bits = floats.encode(terms.attr[y][1], {"addf": 0.0, "mulf": 1.0}[terms.attr[y][0]])
+        for leaf, rest in (terms.args[y], terms.args[y][::-1]):
+            if leaf in self.gen_leaves and bits is not None:
+                return rest, self.gen_leaves[leaf], floats.constant(terms, terms.attr[y][1], bits)
+        return None
 
     def _sets(self, xs: Sequence[Term], ys: Sequence[Term]) -> list[tuple[Term, Term]]:
         """Operands whose order means nothing are paired by the symbols they share that are no parameters."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_indices import specific
 from tileir_diff.match.changed_ops import changed_op
+from tileir_diff.match.own_memory import other_table
 from tileir_diff.match.same_cause import differing_parts
 from tileir_diff.match.sites import origin
 from tileir_diff.match.view_sizes import promised_inside
@@ -221,7 +222,7 @@ def mask(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, *, promises: bo
     ``promises``: whether a promise to stay inside of the view may explain it.
     """
     terms = blame.terms
-    read = specific(blame, a, b) or changed_op(blame, ref_op, gen_op)
+    read = other_table(blame, a, b) or specific(blame, a, b) or changed_op(blame, ref_op, gen_op)
     if read is not None:
         return read
     for detail in ("changed", "missing", "extra"):

@@ -68,6 +68,7 @@ PURPOSES = {
 """Rules for an operand that is wrong, by its group, where the op before it is told."""
 USERS = MEMORY | {"for", "select"}
 TRIED = "found by trial: with this one op changed{}, what differed is equal"
+LESS = "found by trial: with this one op changed{}, less differs"
 ARRAY = "addressing/base"
 CONSTANT = "constant/value"
 
@@ -252,7 +253,9 @@ def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
     ref_op = ref_op or _counterpart(blame, repair.suspect, rule, gone)
     worst = max(map(_impact, gone), key=SCALE.index)
     words = _words(blame, repair.suspect)
-    tried = TRIED.format(f" to {words[0]}" if edit.what in ("attribute", "kind") else "")
+    tried = (LESS if any(_harm(repair.rest)) else TRIED).format(
+        f" to {words[0]}" if edit.what in ("attribute", "kind") else ""
+    )
     note = "; ".join(dict.fromkeys(filter(None, (tried, *(each.note for each in gone)))))
     if rule == ARRAY and then is not None and now is not None:
         words = array_words(blame, then, now)
@@ -286,7 +289,11 @@ def _of_values(blame: Blame, suspect: Suspect, gone: Difference) -> tuple[str, t
     """What is told where the reference may be written otherwise: what differed, or what the op computes."""
     then, now = suspect.then, suspect.now
     purpose = _purpose(suspect.edit.op)
-    if gone.rule.split("/")[0] != "arithmetic" or purpose is None or then is None or now is None:
+    if then is None or now is None:
+        return gone.rule, (gone.expected, gone.actual)
+    if suspect.edit.op.short == "constant" and gone.rule.startswith("loop/"):
+        return gone.rule, blame.both(then, now)  # what the loop reads, not the trips that this makes
+    if gone.rule.split("/")[0] != "arithmetic" or purpose is None:
         return gone.rule, (gone.expected, gone.actual)
     return purpose, blame.both(then, now)
 

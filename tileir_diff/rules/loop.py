@@ -119,9 +119,14 @@ ENDS = {
 """By the operand of a loop that ought to be another one."""
 
 COMPUTED = DETAILS["bounds"]._replace(
-    message="the {op} computes {actual}; in the reference {expected}", fix="compute {expected}{at}"
+    message="the {op} computes {actual}; in the reference {expected}", fix="compute {expected}{at}", fixes={}
 )
 """Of an op before the loop, which a bound is made of."""
+
+COUNTED = DETAILS["bounds"]._replace(
+    message="the constant is {actual}; in the reference {expected}", fix="use {expected}{at}", fixes={}
+)
+"""Of a constant, which a bound is or is made of."""
 
 NOT_CARRIED = DETAILS["carried"]._replace(
     message="the {op} has {actual} where the reference has what its loop carries",
@@ -161,7 +166,8 @@ def judge(difference: Difference) -> Detail | None:
         return NOT_CARRIED
     site = difference.generated
     if site is not None and detail in ("bounds", "step") and site.op.short not in ("for", "loop"):
-        return COMPUTED
+        made = COUNTED if site.op.short == "constant" else COMPUTED
+        return made if detail == "bounds" else made._replace(effect=DETAILS["step"].effect)
     if site is not None and site.part in ENDS:
         return ENDS[site.part]
     return {"bounds": TRIPS, "step": STEPPED}.get(detail)

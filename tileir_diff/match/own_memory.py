@@ -63,7 +63,7 @@ def other_table(blame: Blame, a: Term, b: Term) -> Difference | None:
     return blame.make("constant/value", *tables, expected, actual, part="value", note=note)
 
 
-def _elements(value: DenseElements, size: int) -> list[int] | list[float]:
+def _elements(value: DenseElements, size: int) -> tuple[int, ...] | tuple[float, ...]:
     """All elements, also where they are written as one."""
     found = value.ints() if value.element.is_int else value.floats()
     return found * (size // len(found))

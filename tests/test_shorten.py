@@ -20,6 +20,8 @@ ROW = "arg0.stride0*block.x"
         (f"{ROW} + i0 + 128*k1", f"{ROW} + i0 + 64*k1", 20, "… + 128*k1"),
         (f"ftof(({ROW} < n ? load[x + 4] : 0))", f"({ROW} < n ? load[x + 4] : 0)", 20, "ftof(load[…])"),
         ("mulf((i0 < n ? load[x + i0] : 0), y)", "mulf((i0 < m ? load[z + i0] : 0), y)", 24,
+         "…(i0 < n ? load[…] : 0)…"),
+        ("mulf((i0 < n ? load[x + i0] : 0), y)", "mulf((i0 < n ? load[z + i0] : 0), y)", 24,
          "mulf(load[x + …], y)"),
         ("(i0 < n ? load[x + i0] : 0)", "(i0 < m ? load[x + i0] : 0)", 26, "(i0 < n ? load[…] : 0)"),
         (f"load[{ROW}] < n (unsigned)", f"load[{ROW}] < n", 24, "load[…] < n (unsigned)"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.excerpt import cut
 from tileir_diff.graph import floats
+from tileir_diff.shorten import balanced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,7 @@ def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> s
         line = _show(terms, term, names or {}, depth)
         if len(line) <= WIDTH:
             return line
-    return cut(line, WIDTH)
+    return balanced(cut(line, WIDTH))
 
 
 def show_both(terms: Terms, a: Term, b: Term, names: Mapping[Term, str] | None = None) -> tuple[str, str]:
@@ -64,7 +65,7 @@ def show_both(terms: Terms, a: Term, b: Term, names: Mapping[Term, str] | None =
         if unlike or len(first) + len(second) > TOO_LONG:
             break
         first, second = (_show(terms, term, names or {}, depth) for term in (a, b))
-    return cut(first, LONGEST), cut(second, LONGEST)
+    return balanced(cut(first, LONGEST)), balanced(cut(second, LONGEST))
 
 
 def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:

@@ -31,6 +31,7 @@ LEVELS = (
 LISTS, CHOICES, SUMS = 0, 1, frozenset({2, 4})
 """Levels: parts of the last may be left out together: "… + x"."""
 UNORDERED = frozenset({2, 4, 5})
+MINUS = frozenset({" - ", " / "})
 CALL, LEAF, JOIN = 10, 11, 12
 WORTH = 4
 """Less than this is not worth leaving out."""
@@ -228,19 +229,20 @@ def _pairs(tree: Tree, other: Tree) -> list[tuple[Tree, Tree | None]]:
     """Each part with its counterpart: by place where the order counts, else an equal one, or one like it."""
     if tree.kind not in UNORDERED and len(tree.parts) == len(other.parts):
         return list(zip(tree.parts, other.parts, strict=True))
-    left = list(zip(other.signs, other.parts, strict=True))
-    first = other.parts[0] if other.parts else None
+    left = [(sign in MINUS, part) for sign, part in zip(other.signs, other.parts, strict=True)]
     found: dict[int, Tree] = {}
     for exact in (True, False):
         for at, (sign, part) in enumerate(zip(tree.signs, tree.parts, strict=True)):
-            if at in found:
-                continue
-            for each in left:
-                like = part.text == each[1].text if exact else part.shell() == each[1].shell()
-                if like and (sign == each[0] or (not sign.strip(" +*,") and each[1] is first)):
-                    found[at] = each[1]
-                    left.remove(each)
-                    break
+            like = (
+                (minus, each)
+                for minus, each in left
+                if minus == (sign in MINUS)
+                and (part.text == each.text if exact else part.shell() == each.shell())
+            )
+            match = None if at in found else next(like, None)
+            if match is not None:
+                found[at] = match[1]
+                left.remove(match)
     return [(part, found.get(at)) for at, part in enumerate(tree.parts)]
 
 

@@ -49,17 +49,21 @@ def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> s
 
     Where it is too long, what is inside is left out, and only at the last its end.
     """
+    return balanced(_cut(terms, term, names))
+
+
+def _cut(terms: Terms, term: Term, names: Mapping[Term, str] | None) -> str:
     line = ""
     for depth in range(DEPTH, SHALLOW - 1, -1):
         line = _show(terms, term, names or {}, depth)
         if len(line) <= WIDTH:
             return line
-    return balanced(cut(line, WIDTH))
+    return cut(line, WIDTH)
 
 
 def show_both(terms: Terms, a: Term, b: Term, names: Mapping[Term, str] | None = None) -> tuple[str, str]:
     """Two unequal terms; deeper, and as long as they are, where that alone shows how they differ."""
-    first, second = show(terms, a, names), show(terms, b, names)
+    first, second = _cut(terms, a, names), _cut(terms, b, names)
     for depth in range(DEPTH, DEEPEST + 1):
         unlike = first != second and not (first.endswith("…") and second.endswith("…"))
         if unlike or len(first) + len(second) > TOO_LONG:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.match.align import Alignment, Local, operand_groups
-from tileir_diff.match.locate_rules import MEMORY, rule_of
+from tileir_diff.match.locate_rules import MEMORY, rule_of, type_words
 from tileir_diff.match.sites import defining_op, text
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
             found.append(synchronises)
             continue
         rule = rule_of(item, differences)
-        expected, actual = _words(blame, item, rule)
+        stored = _stored(blame, item, rule)
+        expected, actual = stored or _words(blame, item, rule)
         impact = worst  # the values know better what it does
         if worst == "none" and not _is_told(item, differences):
             impact = None  # that was said of another op
@@ -76,6 +77,7 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
                 part=part,
                 impact=impact,
                 status=status,
+                detail={"stored": True} if stored else {},
             )
         )
     return _one_a_line(found)
@@ -277,26 +279,41 @@ def _acts(op: Any) -> bool:
 def _words(blame: Blame, item: Local, rule: str) -> tuple[str, str]:
     ref, gen = item.reference, item.generated
     if item.what in ("inserted", "removed") and rule.startswith("addressing/") and ref and gen:
-        # one is the op that one side has more, the other what uses the value without it
-        a, b = (
-            operand_groups(op)[item.operand][1] if here else op.results[0]
-            for op, here in ((ref, item.what == "inserted"), (gen, item.what == "removed"))
-        )
+        a, b = _with_and_without(item, ref, gen)
         return _operand(blame, 0, a), _operand(blame, 1, b)
     if item.what == "attribute" and ref is not None and gen is not None:
         return attribute_words(ref, item.name), attribute_words(gen, item.name)
     if item.what == "type" and ref is not None and gen is not None:
-        return str(ref.results[0].type), str(gen.results[0].type)
+        return type_words(ref, gen, rule)
     if item.what == "results" and ref is not None and gen is not None:
         return ", ".join(f"%{r.name_hint}" for r in ref.results), ", ".join(
             f"%{r.name_hint}" for r in gen.results
         )
     if item.what == "operand" and ref is not None and gen is not None:
         if item.operand < 0:
-            return ", ".join(_names(ref, item.name)) or "none", ", ".join(_names(gen, item.name)) or "none"
+            return _group(blame, 0, ref, item.name), _group(blame, 1, gen, item.name)
         a, b = operand_groups(ref)[item.operand][1], operand_groups(gen)[item.operand][1]
         return _operand(blame, 0, a), _operand(blame, 1, b)
     return text(ref) if ref is not None else "nothing", text(gen) if gen is not None else "nothing"
+
+
+def _with_and_without(item: Local, ref: TileOp, gen: TileOp) -> tuple[Any, Any]:
+    """The value used by either side: that of the op that one side has more, and that used without it."""
+    sides = (ref, item.what == "inserted"), (gen, item.what == "removed")
+    a, b = (operand_groups(op)[item.operand][1] if uses else op.results[0] for op, uses in sides)
+    return a, b
+
+
+def _stored(blame: Blame, item: Local, rule: str) -> tuple[str, str] | None:
+    """What either side stores, where one computes with the value before; None for all else."""
+    ref, gen = item.reference, item.generated
+    if ref is None or gen is None or item.what not in ("inserted", "removed"):
+        return None
+    user = ref if item.what == "inserted" else gen
+    if not rule.startswith("arithmetic/") or not user.short.startswith("store"):
+        return None
+    a, b = (_term(blame, side, value) for side, value in enumerate(_with_and_without(item, ref, gen)))
+    return blame.both(a, b) if isinstance(a, int) and isinstance(b, int) and a != b else None
 
 
 def attribute_words(op: Any, name: str) -> str:
@@ -318,8 +335,13 @@ def _elements(dense: Any) -> str:
     return listed + (", ..." if len(dense.bits) > 4 else "")
 
 
-def _names(op: Any, group: str) -> list[str]:
-    return [f"%{value.name_hint}" for value in op.group(group)]
+def _group(blame: Blame, side: int, op: Any, name: str) -> str:
+    """The operands of a group: a mask or padding as what it is, others by their names."""
+    values = list(op.group(name))
+    term = _term(blame, side, values[0]) if len(values) == 1 else None
+    if name in ("mask", "padding") and isinstance(term, int):
+        return blame.show(term)
+    return ", ".join(f"%{value.name_hint}" for value in values) or "none"
 
 
 def _operand(blame: Blame, side: int, value: Any) -> str:

@@ -103,6 +103,16 @@ REPLACED = Detail(
     fix="write it{at} as the reference does: {expected}",
 )
 
+STORED = REPLACED._replace(
+    message="stores {actual}; the reference stores {expected}",
+    fix="store {expected}{at}",
+)
+
+TYPED = DETAILS["extra-rounding"]._replace(
+    message="computes in {own_types}; the reference in {their_types}",
+    fix="compute{at} in {their_types}, as the reference does",
+)
+
 
 def judge(difference: Difference) -> Detail | None:
     """An op in the place of another one is neither missing nor extra: removing it would not do."""
@@ -110,6 +120,10 @@ def judge(difference: Difference) -> Detail | None:
         return SHOWN
     if difference.actual == UNSHOWN:
         return UNPROVEN
+    if "own_types" in difference.detail:
+        return TYPED
     if difference.status not in ("EXTRA", "MISSING"):
         return None
+    if "stored" in difference.detail:
+        return STORED
     return None if is_absent(difference.expected) or is_absent(difference.actual) else REPLACED

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.match.align import Alignment, Local, operand_groups
+from tileir_diff.match.blame_forms import left_out
 from tileir_diff.match.locate_rules import MEMORY, rule_of, type_words
 from tileir_diff.match.sites import defining_op, text
 
@@ -20,6 +22,8 @@ SCALE = ("none", "hint", "edge", "ulp", "precision", "bounds", "assume", "logic"
 MAX_PLACED = 3
 HANDED = frozenset({"inits", "operands"})
 """Groups of what a loop or a branch hands on, tokens among it."""
+CHAINED = {"inserted": "EXTRA", "removed": "MISSING"}
+"""An op that stands between a value and its user on one side only."""
 MUTE = frozenset({"print_tko", "assert"})
 
 
@@ -49,11 +53,14 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
             found.append(synchronises)
             continue
         rule = rule_of(item, differences)
-        stored = _stored(blame, item, rule)
-        expected, actual = stored or _words(blame, item, rule)
+        expected, actual = _words(blame, item, rule)
         impact = worst  # the values know better what it does
         if worst == "none" and not _is_told(item, differences):
             impact = None  # that was said of another op
+        chained = _chained(blame, item, rule)
+        if chained is not None:
+            found.append(replace(chained, impact=impact))
+            continue
         part = item.name if item.what in ("attribute", "operand") else None
         lost = (
             item.what == "operand"
@@ -63,9 +70,7 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
         status = (
             "MISSING"
             if lost
-            else {"missing": "MISSING", "extra": "EXTRA", "inserted": "EXTRA", "removed": "MISSING"}.get(
-                item.what, "DIFFERS"
-            )
+            else {"missing": "MISSING", "extra": "EXTRA", **CHAINED}.get(item.what, "DIFFERS")
         )
         found.append(
             blame.make(
@@ -77,7 +82,6 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
                 part=part,
                 impact=impact,
                 status=status,
-                detail={"stored": True} if stored else {},
             )
         )
     return _one_a_line(found)
@@ -304,16 +308,20 @@ def _with_and_without(item: Local, ref: TileOp, gen: TileOp) -> tuple[Any, Any]:
     return a, b
 
 
-def _stored(blame: Blame, item: Local, rule: str) -> tuple[str, str] | None:
-    """What either side stores, where one computes with the value before; None for all else."""
+def _chained(blame: Blame, item: Local, rule: str) -> Difference | None:
+    """An op with a value put in before its user, or taken out: told by the values; None for all else."""
     ref, gen = item.reference, item.generated
-    if ref is None or gen is None or item.what not in ("inserted", "removed"):
-        return None
-    user = ref if item.what == "inserted" else gen
-    if not rule.startswith("arithmetic/") or not user.short.startswith("store"):
+    if ref is None or gen is None or item.what not in CHAINED or not rule.startswith("arithmetic/"):
         return None
     a, b = (_term(blame, side, value) for side, value in enumerate(_with_and_without(item, ref, gen)))
-    return blame.both(a, b) if isinstance(a, int) and isinstance(b, int) and a != b else None
+    if not isinstance(a, int) or not isinstance(b, int) or a == b:
+        return None
+    lone = left_out(blame, a, b, ref, gen)
+    if lone is not None:
+        return lone[0].difference
+    user = ref if item.what == "inserted" else gen
+    detail = {"stored": True} if user.short.startswith("store") else {}
+    return blame.make(rule, ref, gen, *blame.both(a, b), status=CHAINED[item.what], detail=detail)
 
 
 def attribute_words(op: Any, name: str) -> str:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tileir_diff.excerpt import cut
 from tileir_diff.rules.model import MESSAGE_LIMIT
 from tileir_diff.shorten import balanced, shortened
 
@@ -118,7 +119,13 @@ def fitted(text: str, other: str, width: int) -> str:
         short = balanced(focus(text, other, less))
         if len(short) <= width and short != balanced(focus(other, text, less)):
             return short
-    return focus(text, other, width)
+    return cut_whole(text, width)
+
+
+def cut_whole(text: str, width: int) -> str:
+    """The beginning of the text, with whole brackets."""
+    lines = (balanced(cut(text, less)) for less in range(width, 1, -1))
+    return next((line for line in lines if len(line) <= width), ELLIPSIS)
 
 
 def focus(text: str, other: str, width: int) -> str:

@@ -42,7 +42,7 @@ def test_an_entry_that_is_not_there_names_the_argument() -> None:
 
 
 def test_files_that_the_launch_shows_to_be_exchanged() -> None:
-    with pytest.raises(InputError, match=r"which the reference does not have; are the two files exchanged\?"):
+    with pytest.raises(InputError, match=r"the reference side does not have; are the two files exchanged\?"):
         diff(*reversed(ALIKE), launch=KERNEL / "launch.json")
 
 

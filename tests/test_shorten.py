@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tileir_diff.rules.render import fitted
 from tileir_diff.shorten import balanced, shortened
@@ -20,6 +22,8 @@ ROW = "arg0.stride0*block.x"
         (f"{ROW} + i0 + 128*k1", f"{ROW} + i0 + 64*k1", 20, "… + 128*k1"),
         (f"ftof(({ROW} < n ? load[x + 4] : 0))", f"({ROW} < n ? load[x + 4] : 0)", 20, "ftof(load[…])"),
         ("mulf((i0 < n ? load[x + i0] : 0), y)", "mulf((i0 < m ? load[z + i0] : 0), y)", 24,
+         "…(i0 < n ? load[…] : 0)…"),
+        ("mulf((i0 < n ? load[x + i0] : 0), y)", "mulf((i0 < n ? load[z + i0] : 0), y)", 24,
          "mulf(load[x + …], y)"),
         ("(i0 < n ? load[x + i0] : 0)", "(i0 < m ? load[x + i0] : 0)", 26, "(i0 < n ? load[…] : 0)"),
         (f"load[{ROW}] < n (unsigned)", f"load[{ROW}] < n", 24, "load[…] < n (unsigned)"),
@@ -76,3 +80,37 @@ def test_brackets_that_a_cut_leaves_open(cut: str, whole: str) -> None:
 def test_brackets_that_do_not_match(text: str) -> None:
     line = shortened(text, "x", 3)
     assert line is None or len(line) <= 3
+
+
+NAMES = st.sampled_from(["x", "arg0.shape1", "block.x", "128", "iteration"])
+FORMULAS = st.recursive(
+    NAMES,
+    lambda inner: st.one_of(
+        st.builds("{}({}, {})".format, st.sampled_from(["addf", "min"]), inner, inner),
+        st.builds("floor(({} + {}) / {})".format, inner, inner, NAMES),
+        st.builds("{} + 4*load[{}]".format, inner, inner),
+        st.builds("({} < {} ? {} : 0)".format, NAMES, inner, inner),
+        st.builds("[{}, {}]".format, inner, inner),
+    ),
+    max_leaves=14,
+)
+
+
+@given(text=FORMULAS, other=FORMULAS, width=st.integers(8, 90))
+@settings(max_examples=400, deadline=None)
+def test_a_line_that_was_cut_fits_and_has_whole_brackets(text: str, other: str, width: int) -> None:
+    line = fitted(text, other, width)
+    assert len(line) <= max(width, 8)
+    assert line == balanced(line)
+    short = shortened(text, other, width)
+    assert short is None or short != other
+
+
+@given(inner=FORMULAS, around=FORMULAS)
+@settings(max_examples=200, deadline=None)
+def test_the_place_that_differs_is_kept(inner: str, around: str) -> None:
+    """Deep inside, beside much that is equal: the one number that is another is still to be read."""
+    first, second = (f"[{around}, floor(({inner} + {n}) / 7), {around}]" for n in ("2048", "4096"))
+    line = fitted(first, second, 40)
+    assert len(line) <= 40
+    assert "2048" in line

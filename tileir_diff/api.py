@@ -210,8 +210,11 @@ def load(
         file = read_source(os.fspath(source))
         module = parse_text(file.text, file.path)
         path, format_, text = file.path, file.format, file.text
-    else:
+    elif hasattr(source, "entries"):
         module, path, format_, text = source, f"<{side}>", source.format, ""
+    else:
+        kind = type(source).__name__
+        raise TypeError(f"{side}: a path or a module of `dialect.parse_text` is compared, not {kind}")
     entries = module.entries
     if not entries:
         raise InputError("no kernel in it: nothing to compare", path)

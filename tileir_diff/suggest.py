@@ -14,3 +14,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     close = get_close_matches(word, list(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def is_close(option: str, known: str) -> bool:
+    """Whether an option may be a slip of the pen for another: their names are, without the dashes."""
+    from difflib import get_close_matches
+
+    name, wanted = option.strip("-"), known.strip("-")
+    return wanted.startswith(name) or bool(get_close_matches(name, [wanted], n=1))

@@ -204,8 +204,41 @@ def test_a_wrong_call_is_status_2(run: Run, arguments: tuple[str, ...]) -> None:
 def test_stat_is_a_form_of_the_text_report(run: Run, rules_found: RulesFound, format_: str) -> None:
     rules_found()
     result = run("ref.mlir", "gen.mlir", "--stat", "--format", format_)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert f"--stat is a form of the text report; {format_} has the whole report" in result.stderr
+    assert result.exit_code == 2
+    assert "BLOCKED" in result.stdout
+    assert f"--stat: error: is a form of the text report; {format_} has the whole report" in result.stderr
+
+
+WRONG = [("--fail-on", "foo"), ("--bogus",), ("--runs", "3"), ("--select", "nope"), ("--launch", "grid.x")]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=" ".join)
+def test_a_wrong_call_is_blocked_whoever_refuses_it(
+    run: Run, rules_found: RulesFound, wrong: tuple[str, ...]
+) -> None:
+    """Click, or the check of what the options say: one message, and the verdict in the form asked for."""
+    rules_found()
+    text = run("ref.mlir", "gen.mlir", *wrong)
+    assert (text.exit_code, text.stdout) == (2, "VERDICT: BLOCKED\n")
+    assert "rror: " in text.stderr
+    data = run("ref.mlir", "gen.mlir", "--format", "json", *wrong)
+    assert data.exit_code == 2
+    report = json.loads(data.stdout)
+    assert report["verdict"] == "BLOCKED"
+    assert report["error"]["message"]
+    # in that pipeline 2 would say that the kernels pass with notes
+    assert run("ref.mlir", "gen.mlir", "--exit-style", "tilegym", *wrong).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [("--bogus", ""), ("--lunch", "--launch"), ("--equivalence", "--equivalences"), ("--selekt", "--select")],
+)
+def test_only_a_close_option_is_proposed(run: Run, option: str, hint: str) -> None:
+    said = run("ref.mlir", "gen.mlir", option).stderr
+    assert f"No such option '{option}'" in said
+    assert ("Did you mean" in said) == bool(hint)
+    assert hint in said
 
 
 def test_a_file_without_permission_is_told_like_any_other(

@@ -137,3 +137,20 @@ def test_the_text_ends_with_what_is_wrong_and_missing() -> None:
     assert result.exit_code == 0
     assert result.output.splitlines()[-1].startswith("DOCTOR: nothing wrong; missing: ")
     assert "tileirdisasm" in result.output.splitlines()[-1]
+
+
+def test_what_the_build_sets_by_itself_is_no_advice_to_set_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`dump rs` passes on the folder that is found; a variable is for a build of one's own alone."""
+    for name in ("CUDA_TOOLKIT_PATH", "LIBCLANG_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    toolkit = tmp_path / "nvidia" / "cu13"
+    for file in ("nvidia/cu13/include/cuda.h", "nvidia/cu13/include/curand.h", "clang/native/libclang.so"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    monkeypatch.setattr("tileir_diff.doctor.front_ends.toolkit", lambda: toolkit)
+    checks = examined()[1]
+    for name in ("libclang", "cuda.h and curand.h"):
+        assert checks[name]["status"] == "ok"
+        assert checks[name]["advice"].startswith("`dump rs` takes it")

@@ -161,8 +161,9 @@ def test_a_crash_is_called_one(tmp_path: Path) -> None:
 
 def test_an_unknown_architecture_is_bad_input(tmp_path: Path) -> None:
     said = "tileiras: for the --gpu-name option: Cannot find option named 'sm_1'!"
-    with pytest.raises(InputError, match="knows no sm_1"):
-        fake(tmp_path, f'echo "{said}" >&2; exit 1').lower(b"x", "sm_1")
+    script = f'test "$1" = --help && echo " =sm_90 - GPU" && exit; echo "{said}" >&2; exit 1'
+    with pytest.raises(InputError, match=r"knows no sm_1; it knows sm_90$"):
+        fake(tmp_path, script).lower(b"x", "sm_1")
 
 
 def test_foreign_toolkits_are_hidden_from_the_assembler(

@@ -10,7 +10,7 @@ import pytest
 
 from tileir_diff.report.layout import LINE, location
 from tileir_diff.report.markdown_format import render_markdown
-from tileir_diff.report.result import Result
+from tileir_diff.report.result import Result, SemanticsRecord
 from tileir_diff.report.text_format import render_line, render_stat, render_text
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -44,6 +44,17 @@ def test_lines_are_quoted_once(failing: Result) -> None:
     text = render_text(failing._replace(findings=[first, first._replace(message="and more")]))
     assert text.count(location(failing.generated, first.generated)) == 1
     assert text.count("the lines above") == 1
+
+
+def test_what_an_execution_showed_is_told_once(failing: Result) -> None:
+    """As the evidence of the finding, if there is one; else among what both sides gave."""
+    detail = "different: stores 1 at y[3] where the reference stores 2"
+    ran = failing._replace(semantics=[SemanticsRecord("a", "b", "different", detail, 4, 0, ["again"])])
+    first, *rest = failing.findings
+    for findings in (failing.findings, [first._replace(evidence=f"and more; {detail}"), *rest]):
+        text = " ".join(render_text(ran._replace(findings=findings)).split())
+        assert text.count("stores 1 at y[3]") == 1
+        assert "again" in text
 
 
 def test_the_short_forms(failing: Result) -> None:

@@ -153,7 +153,7 @@ def test_a_fix_names_the_place_of_what_nobody_writes() -> None:
     op = next(op for op in parse_text(text).walk() if getattr(op, "short", "") == "addi")
     site = Site(op, "@k")  # type: ignore[arg-type]
     long = finding(Difference("addressing/index", site, site, ADDRESS, "i0"))
-    assert long.fix == "at line 2 of the dump, use what the addi at line 2 of the reference has"
+    assert long.fix == "at line 2 of the dump, use the formula at line 2 of the reference"
     assert ADDRESS in long.expected
     short = finding(Difference("addressing/index", site, site, "64*block.x", "i0"))
     assert short.fix == "use 64*block.x at line 2 of the dump"

@@ -6,7 +6,7 @@ Every verb imports what it needs when it runs.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,15 @@ class DefaultGroup(click.Group):
             self._refuse_mistyped(ctx, args[0])
             args = ["diff", *args]
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """An option that does not exist gets a hint only where one is close without its dashes."""
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            from tileir_diff.cli.guard import likely
+
+            raise likely(error) from None
 
     def _refuse_mistyped(self, ctx: click.Context, word: str) -> None:
         """A word that is no file and close to a verb is meant to be the verb."""

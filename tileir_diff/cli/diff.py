@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
 from tileir_diff.cli import completion
-from tileir_diff.cli.guard import internal
+from tileir_diff.cli.guard import internal, likely
 from tileir_diff.cli.output import PATH, STDIN, Seconds, complain, emit
 from tileir_diff.errors import InputError
 from tileir_diff.ingest.text import read_text
@@ -106,7 +107,32 @@ def comparison_options(command: F) -> F:
     return command
 
 
-@click.command()
+class _Refused(click.UsageError):
+    """A call that cannot be read, in a pipeline to which the usual status 2 says that the kernels passed."""
+
+    exit_code = 1
+
+
+class Comparison(click.Command):
+    """A call that cannot be read is a comparison that is blocked, and says so on standard output too."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        given = list(args)
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            refused = likely(error)
+            view = _View.asked(given)
+            result = _blocked("", "", InputError(refused.format_message(), ""))
+            emit(view.render(result), None)
+            if view.exit_style == "tilegym":
+                raise _Refused(refused.format_message(), refused.ctx) from None
+            raise refused from None
+
+
+@click.command(cls=Comparison)
 @click.argument("reference", type=PATH)
 @click.argument("generated", type=PATH)
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True)
@@ -128,10 +154,11 @@ def diff(ctx: click.Context, reference: str, generated: str, **given: Any) -> No
     """
     view = _View.of(given)
     if view.stat and view.format != "text":
-        raise click.UsageError(
-            f"--stat is a form of the text report; {view.format} has the whole report", ctx
-        )
-    result = _run(reference, generated, given)
+        error = InputError(f"is a form of the text report; {view.format} has the whole report", "--stat")
+        complain(error)
+        result = _blocked(reference, generated, error)
+    else:
+        result = _run(reference, generated, given)
     text = view.render(result)
     try:
         emit(text, view.output)
@@ -206,6 +233,17 @@ class _View(NamedTuple):
         """Takes the options of the view out of `given`."""
         names = ("format_", "output", "stat", "equivalences", "color", "exit_style")
         return _View(*(given.pop(name) for name in names))
+
+    @staticmethod
+    def asked(args: list[str]) -> _View:
+        """The form that the words of a call ask for, which is wrong in another place."""
+        words = [part for word in args for part in (word.split("=") if word.startswith("--") else [word])]
+        asked = dict(pairwise(words))
+        form, style = asked.get("--format", ""), asked.get("--exit-style", "")
+        return _View(
+            form if form in FORMATS else FORMATS[0], None, False, False, "never",
+            style if style in EXIT_STYLES else EXIT_STYLES[0],
+        )  # fmt: skip
 
     def render(self, result: Result) -> str:
         if self.format == "json":
@@ -305,8 +343,7 @@ def _pair(line: str, path: str, number: int) -> _Pair:
 
 def _run(reference: str, generated: str, given: dict[str, Any], *, loud: bool = True) -> Result:
     """The result; BLOCKED, with one message to standard error, for bad input."""
-    from tileir_diff.api import run, versions
-    from tileir_diff.report.build import Dump, blocked_result
+    from tileir_diff.api import run
 
     try:
         if reference == "-" and generated == "-":
@@ -318,7 +355,14 @@ def _run(reference: str, generated: str, given: dict[str, Any], *, loud: bool = 
         found = internal(error, generated)
     if loud:
         complain(found)
-    return blocked_result(Dump(_shown(reference)), Dump(_shown(generated)), found, versions())
+    return _blocked(reference, generated, found)
+
+
+def _blocked(reference: str, generated: str, error: InputError) -> Result:
+    from tileir_diff.api import versions
+    from tileir_diff.report.build import Dump, blocked_result
+
+    return blocked_result(Dump(_shown(reference)), Dump(_shown(generated)), error, versions())
 
 
 def _shown(path: str) -> str:

@@ -41,3 +41,13 @@ def internal(error: Exception, path: str) -> InputError:
         raise error
     text = f"internal error, {type(error).__name__}: {error}; set {DEBUG}=1 for where, and report it"
     return InputError(" ".join(text.split()), path)
+
+
+def likely(error: click.UsageError) -> click.UsageError:
+    """The same error; of an option that does not exist, with a hint only at those that are close to it."""
+    if not isinstance(error, click.NoSuchOption):
+        return error
+    from tileir_diff.suggest import is_close
+
+    close = [each for each in error.possibilities or () if is_close(error.option_name, each)]
+    return click.NoSuchOption(error.option_name, possibilities=close, ctx=error.ctx)

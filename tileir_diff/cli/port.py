@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -97,6 +98,11 @@ def _configurations(reference: str, generated: str | None, own: dict[str, Any]) 
     for name in alone:
         if own[name]:
             raise InputError("the table says it", f"--{name.replace('_', '-')}")
+    if ":" in reference and not os.path.exists(reference):
+        call = "port-check MODULE:KERNEL CRATE[::ENTRY]"
+        raise InputError(
+            f"a kernel of Python is compared with a crate, which is not given: {call}", reference
+        )
     rows = read_table(reference)
     for name in own["only"]:
         if name not in [each.name for each in rows]:

@@ -14,7 +14,9 @@ from tileir_diff.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.equivalence.model import Run
+    from tileir_diff.match.launch import Launch
 
 SHOW_AFTER = 2.0
 """Seconds after which a run shows its progress."""
@@ -27,7 +29,9 @@ SHOW_AFTER = 2.0
     "--arg", "arguments", multiple=True, metavar="NAME=VALUE",
     help="A parameter's value: FILE.npy, null, a number; zeros:4x2, or ones, random, empty (never written).",
 )  # fmt: skip
-@click.option("--launch", metavar="FILE", help="Launch file: grid and scalars of its reference side.")
+@click.option("--launch", metavar="FILE",
+    help="Launch file: grid and scalars of the side that is a launch of the kernel.",
+)  # fmt: skip
 @click.option("-o", "--output", metavar="FOLDER", help="Write each array that changed there, as NAME.npy.")
 @click.option("--entry", metavar="NAME", help="The kernel, where the dump holds several.")
 @click.option("--trace", metavar="LINE[,LINE...]", help="Show the values of these lines of the dump.")
@@ -43,8 +47,9 @@ def run(ctx: click.Context, dump: str, format_: str, **options: Any) -> None:
     2 an input cannot be read.
     """
     with guarded(dump):
-        result, written = _run(dump, **options)
-        emit(_report(result, dump, written, format_), None)
+        result, written, side = _run(dump, **options)
+        said = f"launch: the {side} side of {options['launch']}\n" if side and format_ == "text" else ""
+        emit(said + _report(result, dump, written, format_), None)
     ctx.exit(1 if result.errors or not result.complete else 0)
 
 
@@ -59,7 +64,7 @@ def _run(
     trace_block: str,
     memory: int,
     seconds: float | None,
-) -> tuple[Run, list[str]]:
+) -> tuple[Run, list[str], str]:
     from tileir_diff.api import load
     from tileir_diff.dialect.types import Tile
     from tileir_diff.equivalence.parameters import assignments, choose_entry, parameter_names
@@ -77,7 +82,7 @@ def _run(
         if line not in shown:
             kind = results[line].results[0].type
             raise InputError(f"line {line} gives a {kind}, which has no elements to show", "--trace")
-    known_grid, scalars = _launch(launch, len(chosen.regions[0].block.args))
+    known_grid, scalars, side = _launch(launch, chosen)
     sizes = _sizes(grid, "--grid") if grid is not None else known_grid
     # Everything that needs no torch is checked first: importing it takes seconds.
     if sizes is None:
@@ -106,7 +111,7 @@ def _run(
     names = parameter_names(chosen)
     for name in result.changed if output is not None else ():
         written.append(write_array(output or "", name, values[names.index(name)]))
-    return result, written
+    return result, written, side
 
 
 def _report(result: Run, path: str, written: list[str], format_: str) -> str:
@@ -126,22 +131,45 @@ def _sizes(text: str, option: str) -> list[int]:
         raise InputError(f"'{text}' is no list of numbers such as 4,2", option) from None
 
 
-def _launch(path: str | None, count: int) -> tuple[list[int] | None, list[Any | None] | None]:
-    """The grid and the scalars of a launch file. Raises InputError."""
+def _launch(path: str | None, entry: TileOp) -> tuple[list[int] | None, list[Any | None] | None, str]:
+    """The grid and the scalars of a launch file, and the side of it that they are of. Raises InputError."""
     if path is None:
-        return None, None
+        return None, None, ""
     from tileir_diff.match.launch import parse_launch
 
     facts = parse_launch([path])
     if facts is None:
-        return None, None
-    side = facts.reference
+        return None, None, ""
+    name = _side_of(facts, entry, path)
+    side = facts.reference if name == "reference" else facts.generated
     grid = [size for size in side.grid if size is not None]
     if side.args is None:
-        return grid or None, None
-    if len(side.args) != count:
-        raise InputError(f"it has {len(side.args)} values, the kernel {count} parameters", path)
-    return grid or None, [None if each is None or each.is_pointer else each.value for each in side.args]
+        return grid or None, None, name
+    scalars = [None if each is None or each.is_pointer else each.value for each in side.args]
+    return grid or None, scalars, name
+
+
+def _side_of(facts: Launch, entry: TileOp, path: str) -> str:
+    """The side that is a launch of the kernel: by its entry, else by the number of its values."""
+    sides = {"reference": facts.reference, "generated": facts.generated}
+    for name, side in sides.items():
+        if side.entry is not None and side.entry.removeprefix("@") == entry.symbol.removeprefix("@"):
+            fitting = [name]
+            break
+    else:
+        count = len(entry.regions[0].block.args)
+        fitting = [name for name, side in sides.items() if side.args is not None and len(side.args) == count]
+        fitting += [name for name, side in sides.items() if side.args is None and name not in fitting]
+    args = sides[fitting[0]].args if fitting else None
+    count = len(entry.regions[0].block.args)
+    if fitting and (args is None or len(args) == count):
+        return fitting[0]
+    counts = " and ".join(
+        f"{len(side.args)} values for the {name} side"
+        for name, side in sides.items()
+        if side.args is not None
+    )
+    raise InputError(f"it has {counts}, the kernel {count} parameters", path)
 
 
 class _Progress:

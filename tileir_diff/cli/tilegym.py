@@ -21,7 +21,7 @@ def closing_lines(result: Result) -> str:
     if result.verdict == BLOCKED:
         return f"{lines[0]}\n"
     lines += [f"{f.severity.upper()}: {f.rule}: {f.message}" for f in result.findings if f.severity != "info"]
-    lines += [f"WARN: the host must guarantee {each}" for each in result.obligations]
+    lines += [f"WARN: the host must guarantee: {each}" for each in result.obligations]
     lines += [f"WARN: not checked: {each}" for each in result.not_checked]
     return "\n".join(lines) + "\n"
 

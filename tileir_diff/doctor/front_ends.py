@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tileir_diff.doctor.model import MISSING, NOTE, OK, WRONG, Check
+from tileir_diff.doctor.model import MISSING, OK, WRONG, Check
 from tileir_diff.toolchain.find import find_tool, front_end, toolkit
 
 if TYPE_CHECKING:
@@ -70,7 +70,11 @@ def _libclang() -> Check:
     packaged = None if below is None else below.parent.parent / "clang" / "native" / "libclang.so"
     if packaged is not None and packaged.exists():
         return Check(
-            "libclang", NOTE, str(packaged), CRATE, f"set LIBCLANG_PATH={packaged.parent} for the build"
+            "libclang",
+            OK,
+            str(packaged),
+            CRATE,
+            f"`dump rs` takes it; for a build of your own set LIBCLANG_PATH={packaged.parent}",
         )
     from ctypes.util import find_library
 
@@ -94,7 +98,8 @@ def _headers(name: str, files: tuple[str, ...], needs: str, packages: str) -> Ch
             name, MISSING, "", needs, f"{folder}/include has no {' and no '.join(lacking)}; {advice}"
         )
     if needs == CRATE and not os.environ.get("CUDA_TOOLKIT_PATH"):
-        return Check(name, NOTE, f"{folder}/include", needs, f"set CUDA_TOOLKIT_PATH={folder} for the build")
+        advice = f"`dump rs` takes it; for a build of your own set CUDA_TOOLKIT_PATH={folder}"
+        return Check(name, OK, f"{folder}/include", needs, advice)
     return Check(name, OK, f"{folder}/include", needs)
 
 

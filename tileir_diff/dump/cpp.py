@@ -11,6 +11,7 @@ from typing import Final
 
 from tileir_diff.dump.model import SCHEMA, Dumped
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.source import check_language
 from tileir_diff.ingest.text import read_text
 from tileir_diff.toolchain.find import SETTING, find_tool
 from tileir_diff.toolchain.run import disassemble, environment, tool_version
@@ -29,6 +30,7 @@ def dump_cpp(source: str, arch: str = "sm_100") -> Dumped:
     Raises InputError where nvcc is missing, for a file that cannot be read, and for what nvcc or the
     disassembler refuses.
     """
+    check_language(source, "cpp")
     read_text(source)
     tool = find_tool("nvcc")
     if tool is None:

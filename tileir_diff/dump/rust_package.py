@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.source import check_language
 from tileir_diff.toolchain.cache import cache_folder
 from tileir_diff.toolchain.cargo import Built, build, held, link, read_crate
 
@@ -53,11 +54,14 @@ class Program(NamedTuple):
 
 def program(source: str) -> Program:
     """Builds the program for the crate in a folder, or for a file with kernels. Raises InputError."""
+    check_language(source, "rs")
     path = Path(source)
     if path.suffix == ".rs":
         if not path.is_file():
             raise InputError("no such file", source)
         return _for_file(source)
+    if path.is_file():
+        raise InputError("this is no crate: give its folder, or a file NAME.rs with kernels", source)
     if not path.is_dir():
         raise InputError("no such folder: give the folder of a crate, or a file with kernels", source)
     return _for_crate(source, None)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.excerpt import cut
 from tileir_diff.graph import floats
+from tileir_diff.shorten import balanced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +49,10 @@ def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> s
 
     Where it is too long, what is inside is left out, and only at the last its end.
     """
+    return balanced(_cut(terms, term, names))
+
+
+def _cut(terms: Terms, term: Term, names: Mapping[Term, str] | None) -> str:
     line = ""
     for depth in range(DEPTH, SHALLOW - 1, -1):
         line = _show(terms, term, names or {}, depth)
@@ -58,13 +63,13 @@ def show(terms: Terms, term: Term, names: Mapping[Term, str] | None = None) -> s
 
 def show_both(terms: Terms, a: Term, b: Term, names: Mapping[Term, str] | None = None) -> tuple[str, str]:
     """Two unequal terms; deeper, and as long as they are, where that alone shows how they differ."""
-    first, second = show(terms, a, names), show(terms, b, names)
+    first, second = _cut(terms, a, names), _cut(terms, b, names)
     for depth in range(DEPTH, DEEPEST + 1):
         unlike = first != second and not (first.endswith("…") and second.endswith("…"))
         if unlike or len(first) + len(second) > TOO_LONG:
             break
         first, second = (_show(terms, term, names or {}, depth) for term in (a, b))
-    return cut(first, LONGEST), cut(second, LONGEST)
+    return balanced(cut(first, LONGEST)), balanced(cut(second, LONGEST))
 
 
 def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> str:

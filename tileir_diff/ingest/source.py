@@ -62,6 +62,13 @@ def read_source(path: str | os.PathLike[str]) -> SourceFile:
     return SourceFile(shown, text, detect_format(text), False)
 
 
+def check_language(path: str, verb: str) -> None:
+    """Raises InputError for a source that another verb of `dump` compiles."""
+    language, other = SOURCES.get(os.path.splitext(path)[1], ("", verb))
+    if other != verb:
+        raise InputError(f"this is {language}; `tileir-diff dump {other}` compiles it", path)
+
+
 def _read(name: str) -> bytes:
     if name != STDIN:
         return read_bytes(name)

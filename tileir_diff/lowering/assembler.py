@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -91,7 +92,7 @@ class Assembler:
                 raise InputError(f"{self.tool} cannot be run: {error.strerror}") from None
             said = (done.stderr + done.stdout).decode("utf-8", "replace").replace(f"{folder}/", "")
             if "gpu-name" in said and "Cannot find option" in said:
-                raise InputError(f"version {self.version} knows no {arch}", "tileiras")
+                raise InputError(f"version {self.version} knows no {arch}{_gpus(self.tool)}", "tileiras")
             return Outcome(
                 done.returncode,
                 said,
@@ -106,6 +107,19 @@ def find_assembler(cache: Cache) -> Assembler:
     if tool is None:
         raise InputError(missing(), "--lower")
     return Assembler(tool, tool_version("tileiras") or "of unknown version", cache)
+
+
+def _gpus(tool: Path) -> str:
+    """`; it knows sm_90, sm_100`, as its help says; nothing where that names none."""
+    try:
+        done = subprocess.run(
+            [str(tool), "--help"], capture_output=True, text=True, errors="replace", timeout=TIMEOUT,
+            env=environment(), check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    known = re.findall(r"=(sm_\w+)", done.stdout + done.stderr)
+    return f"; it knows {', '.join(dict.fromkeys(known))}" if known else ""
 
 
 def missing() -> str:

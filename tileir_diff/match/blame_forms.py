@@ -10,7 +10,7 @@ from tileir_diff.match.sites import origin
 from tileir_diff.match.written import as_written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tileir_diff.graph.terms import Term
     from tileir_diff.match.blame import Blame, Finding, Op
@@ -20,6 +20,15 @@ SUMS = frozenset({"addf", "mulf", "fma"})
 """Ops that are written for each other."""
 DEEP = frozenset({"mem", "mma", "reduce", "loop_result"})
 """Kinds of inputs that have much behind them."""
+OPERATIONS = {
+    "addf": "addition of",
+    "divf": "division by",
+    "maxf": "maximum with",
+    "minf": "minimum with",
+    "mulf": "multiplication by",
+}
+"""Ops that may be left out by mistake, and how they read with their second operand."""
+MAX_OPS = 64
 MAX_INPUTS = 4
 """More inputs than this on one side only are not each other's."""
 
@@ -67,7 +76,59 @@ def _named(
         return hidden or None  # the same ops: what differs is the mode of one, told where it stands
     rule = "arithmetic/extra-rounding" if known.impact == "precision" else "arithmetic/reformulated"
     words = as_written(blame, a, b, ref_op, gen_op)
-    return [*blame.one(rule, ref_op, gen_op, *words, impact=known.impact, note=known.why), *hidden]
+    types = _types(blame, a), _types(blame, b)
+    detail: dict[str, object] = {}
+    if rule == "arithmetic/extra-rounding" and types[0] != types[1] and all(types):
+        detail = {"their_types": types[0], "own_types": types[1]}
+    found = blame.one(rule, ref_op, gen_op, *words, impact=known.impact, note=known.why, detail=detail)
+    return [*found, *hidden]
+
+
+def _types(blame: Blame, root: Term) -> str:
+    """The types in which a value is computed: `f32`, `bf16 and f32`."""
+    ops = (blame.terms.attr[node] for node in _ops_of(blame, root))
+    return " and ".join(sorted({element for _, element, _ in ops if isinstance(element, str)}))
+
+
+def left_out(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Finding] | None:
+    """The finding for an op with a second operand that alone makes the difference; else None."""
+    for missing, terms in ((True, (a, b)), (False, (b, a))):
+        lone = _lone_op(blame, *terms)
+        if lone is None:
+            continue
+        node, words = lone
+        kernel = blame.reference if missing else blame.generated
+        op = origin(kernel, node)
+        if missing:
+            return blame.one("arithmetic/missing", op or ref_op, gen_op, words, "", status="MISSING")
+        return blame.one("arithmetic/extra", ref_op, op or gen_op, "", words, status="EXTRA")
+    return None
+
+
+def _lone_op(blame: Blame, more: Term, less: Term) -> tuple[Term, str] | None:
+    """The op of the one value without which it is the other, and what it does: `multiplication by arg13`."""
+    terms = blame.terms
+    wanted = bare(blame, less)
+    for at, node in enumerate(_ops_of(blame, more)):
+        if at == MAX_OPS:
+            return None
+        named = OPERATIONS.get(terms.attr[node][0])
+        if named is None or len(terms.args[node]) != 2:
+            continue
+        operands = terms.args[node][:1] if terms.attr[node][0] == "divf" else terms.args[node]
+        for kept in operands:
+            if bare(blame, more, {node: kept}) != wanted:
+                continue
+            other = next((arg for arg in terms.args[node] if arg != kept), kept)
+            return node, _said(blame, terms.attr[node][0], other)
+    return None
+
+
+def _said(blame: Blame, name: str, operand: Term) -> str:
+    terms = blame.terms
+    if name == "addf" and terms.kind[operand] == "f" and terms.attr[operand][0] == "negf":
+        return f"subtraction of {blame.show(terms.args[operand][0])}"
+    return f"{OPERATIONS[name]} {blame.show(operand)}"
 
 
 def _paired_inputs(blame: Blame, a: Term, b: Term) -> list[tuple[Term, Term]]:
@@ -153,10 +214,12 @@ def _narrowed(blame: Blame, root: Term) -> Iterator[tuple[tuple[str, str], Term]
             yield (source, target), node
 
 
-def bare(blame: Blame, root: Term) -> Term:
-    """The value without modes, and without conversions there and back."""
+def bare(blame: Blame, root: Term, known: Mapping[Term, Term] | None = None) -> Term:
+    """The value without modes, and without conversions there and back; ``known``: what stands for a node."""
     terms = blame.terms
-    done: dict[Term, Term] = {}
+    if known and root in known:
+        return bare(blame, known[root])
+    done: dict[Term, Term] = {node: bare(blame, other) for node, other in (known or {}).items()}
     work = [root]
     while work:
         node = work[-1]

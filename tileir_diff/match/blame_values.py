@@ -174,6 +174,11 @@ def unexplained(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op) -> l
         gen_op = gen_user  # what is read is not wrong, but that it is read
     if blame.terms.kind[a] in CARRIED and blame.terms.kind[b] not in CARRIED:
         return blame.one("loop/carried", ref_op, gen_op, "carried value", blame.show(b), structural=True)
+    from tileir_diff.match.blame_forms import left_out
+
+    lone = left_out(blame, a, blame.rename(b), ref_op, gen_op)
+    if lone is not None:
+        return lone
     words = as_written(blame, a, b, ref_op, gen_op)
     other = ref_op is not None and gen_op is not None and ref_op.short != gen_op.short
     rule = "arithmetic/op" if other else "arithmetic/not-proven"

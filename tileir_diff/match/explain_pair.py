@@ -103,7 +103,7 @@ def _loop_depth(blame: Blame, ref: Effect, gen: Effect) -> Difference:
     """One effect stands in more loops than the other."""
     ref_op, gen_op = (effect.loops[0].op if effect.loops else effect.op for effect in (ref, gen))
     rule = "loop/missing" if len(ref.loops) > len(gen.loops) else "loop/extra"
-    return blame.make(rule, ref_op, gen_op, f"in {len(ref.loops)} loops", f"in {len(gen.loops)} loops")
+    return blame.make(rule, ref_op, gen_op, *(_nesting(len(each.loops)) for each in (ref, gen)))
 
 
 def places(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
@@ -253,3 +253,7 @@ def _orders(
     for order in permutations(gen):
         if [extent for _, extent in order] == [extent for _, extent in ref]:
             yield {leaf: blame.terms.lane(new, extent) for new, (leaf, extent) in enumerate(order)}
+
+
+def _nesting(loops: int) -> str:
+    return {0: "in no loop", 1: "in one loop"}.get(loops, f"in {loops} loops")

@@ -90,7 +90,9 @@ def parse_launch(options: Iterable[str]) -> Launch | None:
     for option in options:
         written.append(option)
         if re.fullmatch(FACT, option) and not option.endswith(".json") and not os.path.exists(option):
-            raise InputError(f"neither a file nor a fact; a fact reads {option}=VALUE", "--launch")
+            raise InputError(
+                f"'{option}' is neither a file nor a fact; a fact reads {option}=VALUE", "--launch"
+            )
         if _is_assignment(option):
             launch = _assign(launch or Launch(), option)
         else:

@@ -36,7 +36,7 @@ def check_launch(reference: ModuleOp, generated: ModuleOp, launch: Launch) -> No
             other = generated if name == "reference" else reference
             exchanged = side.entry.removeprefix("@") in [str(symbol(entry)) for entry in other.entries]
             hint = "are the two files exchanged?" if exchanged else f"there are {there}"
-            message = f"'{name}' is a launch of @{side.entry}, which the {name} does not have; {hint}"
+            message = f"'{name}' is a launch of @{side.entry}, which the {name} side does not have; {hint}"
             raise InputError(message, launch.source)
     named = {name: None for _, _, side in modules for name in (*side.earlier, *side.named)}
     for name in named:
@@ -129,7 +129,7 @@ def _other_side(name: str, side: str, entries: Mapping[str, TileOp]) -> str:
     index = argument_index(entries[other], name)
     if index is None or is_pointer(entries[other].regions[0].block.args[index]):
         return ""
-    return f"; write {other}.{name}=... if that of the {other} is meant"
+    return f"; write {other}.{name}=... if the {other} side's is meant"
 
 
 def _check_kind(param: SSAValue, value: ArgValue, where: str, source: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.match.align import Alignment, Local, operand_groups
-from tileir_diff.match.locate_rules import MEMORY, PLACES, rule_of
+from tileir_diff.match.blame_forms import left_out
+from tileir_diff.match.locate_rules import MEMORY, PLACES, rule_of, type_words
 from tileir_diff.match.sites import defining_op, text
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ HANDED = frozenset({"inits", "operands"})
 """Groups of what a loop or a branch hands on, tokens among it."""
 OF_VALUES = PLACES | {"accumulator", "control-flow", "loop", "stride"}
 """Families whose findings tell values, not ops."""
+CHAINED = {"inserted": "EXTRA", "removed": "MISSING"}
+"""An op that stands between a value and its user on one side only."""
 MUTE = frozenset({"print_tko", "assert"})
 
 
@@ -55,6 +59,10 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
         impact = worst  # the values know better what it does
         if worst == "none" and not _is_told(item, differences):
             impact = None  # that was said of another op
+        chained = _chained(blame, item, rule)
+        if chained is not None:
+            found.append(replace(chained, impact=impact))
+            continue
         part = item.name if item.what in ("attribute", "operand") else None
         lost = (
             item.what == "operand"
@@ -64,9 +72,7 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
         status = (
             "MISSING"
             if lost
-            else {"missing": "MISSING", "extra": "EXTRA", "inserted": "EXTRA", "removed": "MISSING"}.get(
-                item.what, "DIFFERS"
-            )
+            else {"missing": "MISSING", "extra": "EXTRA", **CHAINED}.get(item.what, "DIFFERS")
         )
         found.append(
             blame.make(
@@ -279,26 +285,45 @@ def _acts(op: Any) -> bool:
 def _words(blame: Blame, item: Local, rule: str) -> tuple[str, str]:
     ref, gen = item.reference, item.generated
     if item.what in ("inserted", "removed") and rule.split("/")[0] in OF_VALUES and ref and gen:
-        # one is the op that one side has more, the other what uses the value without it
-        a, b = (
-            operand_groups(op)[item.operand][1] if here else op.results[0]
-            for op, here in ((ref, item.what == "inserted"), (gen, item.what == "removed"))
-        )
+        a, b = _with_and_without(item, ref, gen)
         return _operand(blame, 0, a), _operand(blame, 1, b)
     if item.what == "attribute" and ref is not None and gen is not None:
         return attribute_words(ref, item.name), attribute_words(gen, item.name)
     if item.what == "type" and ref is not None and gen is not None:
-        return str(ref.results[0].type), str(gen.results[0].type)
+        return type_words(ref, gen, rule)
     if item.what == "results" and ref is not None and gen is not None:
         return ", ".join(f"%{r.name_hint}" for r in ref.results), ", ".join(
             f"%{r.name_hint}" for r in gen.results
         )
     if item.what == "operand" and ref is not None and gen is not None:
         if item.operand < 0:
-            return ", ".join(_names(ref, item.name)) or "none", ", ".join(_names(gen, item.name)) or "none"
+            return _group(blame, 0, ref, item.name), _group(blame, 1, gen, item.name)
         a, b = operand_groups(ref)[item.operand][1], operand_groups(gen)[item.operand][1]
         return _operand(blame, 0, a), _operand(blame, 1, b)
     return text(ref) if ref is not None else "nothing", text(gen) if gen is not None else "nothing"
+
+
+def _with_and_without(item: Local, ref: TileOp, gen: TileOp) -> tuple[Any, Any]:
+    """The value used by either side: that of the op that one side has more, and that used without it."""
+    sides = (ref, item.what == "inserted"), (gen, item.what == "removed")
+    a, b = (operand_groups(op)[item.operand][1] if uses else op.results[0] for op, uses in sides)
+    return a, b
+
+
+def _chained(blame: Blame, item: Local, rule: str) -> Difference | None:
+    """An op with a value put in before its user, or taken out: told by the values; None for all else."""
+    ref, gen = item.reference, item.generated
+    if ref is None or gen is None or item.what not in CHAINED or not rule.startswith("arithmetic/"):
+        return None
+    a, b = (_term(blame, side, value) for side, value in enumerate(_with_and_without(item, ref, gen)))
+    if not isinstance(a, int) or not isinstance(b, int) or a == b:
+        return None
+    lone = left_out(blame, a, b, ref, gen)
+    if lone is not None:
+        return lone[0].difference
+    user = ref if item.what == "inserted" else gen
+    detail = {"stored": True} if user.short.startswith("store") else {}
+    return blame.make(rule, ref, gen, *blame.both(a, b), status=CHAINED[item.what], detail=detail)
 
 
 def attribute_words(op: Any, name: str) -> str:
@@ -320,8 +345,13 @@ def _elements(dense: Any) -> str:
     return listed + (", ..." if len(dense.bits) > 4 else "")
 
 
-def _names(op: Any, group: str) -> list[str]:
-    return [f"%{value.name_hint}" for value in op.group(group)]
+def _group(blame: Blame, side: int, op: Any, name: str) -> str:
+    """The operands of a group: a mask or padding as what it is, others by their names."""
+    values = list(op.group(name))
+    term = _term(blame, side, values[0]) if len(values) == 1 else None
+    if name in ("mask", "padding") and isinstance(term, int):
+        return blame.show(term)
+    return ", ".join(f"%{value.name_hint}" for value in values) or "none"
 
 
 def _operand(blame: Blame, side: int, value: Any) -> str:

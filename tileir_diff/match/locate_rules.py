@@ -221,3 +221,16 @@ def _type_rule(ref: TileOp, gen: TileOp) -> str:
                 return "padding/missing" if y is None else "padding/extra" if x is None else rule
             return rule
     return "element-type/changed"
+
+
+def type_words(ref: TileOp, gen: TileOp, rule: str) -> tuple[str, str]:
+    """How the results' types read: where only the order of their dimensions differs, that alone."""
+    types: list[Any] = [op.results[0].type for op in (ref, gen)]
+    maps: list[tuple[int, ...]] = [getattr(each, "dim_map", ()) for each in types]
+    if rule != "dim-map/changed" or maps[0] == maps[1]:
+        return str(types[0]), str(types[1])
+    a, b = (
+        "no dim_map" if list(each) == sorted(each) else f"dim_map=[{', '.join(map(str, each))}]"
+        for each in maps
+    )
+    return a, b

@@ -85,7 +85,11 @@ def build_result(
         assumptions=list(comparison.assumptions),
         not_checked=list(comparison.not_checked),
         semantics=[SemanticsRecord(*each[:-1], list(each.commands)) for each in comparison.semantics],
-        notices=[*_same_file(reference.path, generated.path), *judgement.notices],
+        notices=[
+            *_same_file(reference.path, generated.path),
+            *_bytecode(reference, generated),
+            *judgement.notices,
+        ],
         summary=_summary(findings, judgement, len(comparison.equivalences)),
         error=None,
         lowering=[_lowering(each) for each in lowerings],
@@ -142,6 +146,12 @@ def _why(judgement: Judgement, comparison: Comparison) -> str:
 def _same_file(reference: str, generated: str) -> list[str]:
     same = reference == generated or os.path.realpath(reference) == os.path.realpath(generated)
     return ["a file compared with itself"] if same else []
+
+
+def _bytecode(*dumps: Dump) -> list[str]:
+    """Where the lines are that a report names of bytecode."""
+    paths = dict.fromkeys(dump.path for dump in dumps if dump.format == "bytecode")
+    return [f"lines of {path} are those that `tileirdisasm -g` prints" for path in paths]
 
 
 def _side(dump: Dump) -> Side:

@@ -194,7 +194,11 @@ def _waived(result: Result, paint: Painter) -> list[str]:
 def _semantics(result: Result, paint: Painter) -> list[str]:
     """What running both sides gave, and how to run them again."""
     items: list[str] = []
+    told = [finding.evidence for finding in result.findings]
     for each in result.semantics:
+        if any(each.detail in evidence for evidence in told):
+            word = each.detail.partition(":")[0]
+            each = each._replace(detail=f"{word}: see the evidence above")
         first, *rest = _wrapped("", layout.semantics_line(each))
         items += [first[1], *(f"  {line}" for _, line in rest)]
         items += [f"  {command}" for command in each.commands]

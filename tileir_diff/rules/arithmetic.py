@@ -103,6 +103,16 @@ REPLACED = Detail(
     fix="write it{at} as the reference does: {expected}",
 )
 
+STORED = REPLACED._replace(
+    message="stores {actual}; the reference stores {expected}",
+    fix="store {expected}{at}",
+)
+
+TYPED = DETAILS["extra-rounding"]._replace(
+    message="computes in {own_types}; the reference in {their_types}",
+    fix="compute{at} in {their_types}, as the reference does",
+)
+
 
 OF_ONE_FUNCTION: Mapping[str, str] = {
     "none": "none: another formula for the same function, with the same results",
@@ -123,6 +133,10 @@ def judge(difference: Difference) -> Detail | None:
         return UNPROVEN
     if difference.rule == "arithmetic/reformulated" and difference.impact in OF_ONE_FUNCTION:
         return DETAILS["reformulated"]._replace(effect=OF_ONE_FUNCTION[difference.impact])
+    if "own_types" in difference.detail:
+        return TYPED
     if difference.status not in ("EXTRA", "MISSING"):
         return None
+    if "stored" in difference.detail:
+        return STORED
     return None if is_absent(difference.expected) or is_absent(difference.actual) else REPLACED

@@ -102,8 +102,8 @@ OUT_OF_ORDER = KIND._replace(
 
 NESTED = Detail(
     impact="logic",
-    message="runs {actual}; in the reference {expected}",
-    effect="it happens another number of times",
+    message="the {op} runs {actual}; in the reference {expected}",
+    effect="the {op} runs another number of times",
     fix="nest it{at} as the reference does: {expected}",
 )
 
@@ -138,14 +138,12 @@ NOT_CARRIED = DETAILS["carried"]._replace(
 )
 
 WORDS = {
-    "in 0 loops": "in no loop",
-    "in 1 loops": "in one loop",
     "until a condition": "left on a condition",
 }
 
 
 def words(detail: str, value: str) -> str:
-    """`the loop is left on a condition`, `runs in one loop`."""
+    """`the loop is left on a condition`."""
     del detail
     return WORDS.get(value, value)
 
@@ -158,7 +156,7 @@ def judge(difference: Difference) -> Detail | None:
         return OUT_OF_ORDER if difference.note else SHARED
     if "until a condition" in values:
         return KIND
-    if any(value.endswith(" loops") for value in values):
+    if all(value.startswith("in ") and value.endswith((" loop", " loops")) for value in values):
         return NESTED
     if any(value.startswith("%") for value in values):
         return None

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from tileir_diff.excerpt import cut
 from tileir_diff.rules.model import MESSAGE_LIMIT
 from tileir_diff.shorten import balanced, shortened
 
@@ -74,7 +75,7 @@ def sentence(template: str, difference: Difference) -> str:
 def instruction(template: str, difference: Difference) -> str:
     """The template as one line that tells what to do.
 
-    A long formula over lanes and blocks is nothing that one writes: it reads as the place in the reference
+    A long formula over lanes and blocks is nothing that one writes: it is told by the place in the reference
     that has it. A value that the launch given makes is told as one.
     """
     if sizes := difference.detail.get("sizes"):
@@ -83,11 +84,10 @@ def instruction(template: str, difference: Difference) -> str:
     expected = difference.expected
     place = _of_reference(difference.reference)
     if place and len(expected) > FORMULA_LIMIT and _FORMULA.search(expected):
-        there = replace(difference, expected=place)
+        template = template.replace(": {expected}", f" ({place})").replace("{at}", "")
+        there = replace(difference, expected=f"the formula at {place}")
         here = str(_values(there).get("at", "")).strip()  # first, beside another place
-        return (
-            f"{here}, {sentence(template.replace('{at}', ''), there)}" if here else sentence(template, there)
-        )
+        return f"{here}, {sentence(template, there)}" if here else sentence(template, there)
     family = difference.rule.partition("/")[0]
     if difference.detail.get("launch") and family in LAUNCHED and _NUMBER.search(expected):
         return f"{sentence(template, difference)} (for this launch)"
@@ -126,7 +126,7 @@ def _of_reference(site: Site | None) -> str:
         return ""
     source = site.op.source
     where = f"{base_name(source.file)}:{source.line}" if source else f"line {site.op.span.line}"
-    return f"what the {site.op.short} at {where} of the reference has"
+    return f"{where} of the reference"
 
 
 def elide(text: str, width: int) -> str:
@@ -152,7 +152,13 @@ def fitted(text: str, other: str, width: int) -> str:
         short = balanced(focus(text, other, less))
         if len(short) <= width and short != balanced(focus(other, text, less)):
             return short
-    return focus(text, other, width)
+    return cut_whole(text, width)
+
+
+def cut_whole(text: str, width: int) -> str:
+    """The beginning of the text, with whole brackets."""
+    lines = (balanced(cut(text, less)) for less in range(width, 1, -1))
+    return next((line for line in lines if len(line) <= width), ELLIPSIS)
 
 
 def focus(text: str, other: str, width: int) -> str:

@@ -456,6 +456,9 @@ def _less(terms: Terms, bits: int, lhs: Term, rhs: Term) -> Term:
         return terms.negate(terms.eq0(rhs))
     if rhs in (terms.zero, terms.one):
         return terms.false if rhs == terms.zero else terms.eq0(lhs)
+    if terms.nonneg(rhs):  # without its sign a negative number is more than any that has none
+        signed = terms.compare("less_than", lhs, rhs)
+        return terms.conjunction((terms.compare("greater_than_or_equal", lhs, terms.zero), signed))
     return terms.node("ult", bits, (lhs, rhs))
 
 

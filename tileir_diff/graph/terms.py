@@ -252,6 +252,8 @@ class Terms(Predicates):
             new = self._rebuilt(node, tuple([memo[arg] for arg in args]))
             if self.kind[node] == "tdiv":
                 new = self._rounded_down(new, guards)
+            elif self.kind[node] == "zext":
+                new = self._with_sign(new, guards)
             elif self.kind[node] in ("min", "max"):
                 new = self._settled_extreme(new, guards, implied)
             memo[node] = new
@@ -269,6 +271,15 @@ class Terms(Predicates):
         rounded = self.floordiv(num, den)
         self.inherit(atom, rounded)
         return rounded
+
+    def _with_sign(self, number: Term, guards: tuple[Term, ...]) -> Term:
+        """A number that is read without its sign, as it is where the guards say that it is not negative."""
+        atom = self.single(number)
+        if atom is None or self.kind[atom] != "zext":
+            return number
+        (signed,), half = self.args[atom], 1 << (self.attr[atom][0] - 1)
+        fits = self._within(signed, -half, half)
+        return signed if fits and self.implies(guards, self.le0(self.scale(signed, -1))) else number
 
     def _settled_extreme(self, extreme: Term, guards: tuple[Term, ...], implied: dict[Term, bool]) -> Term:
         """A minimum or maximum without the operands that another one makes superfluous under the guards."""

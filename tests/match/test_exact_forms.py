@@ -163,3 +163,33 @@ def test_the_width_of_an_unsigned_test_is_no_matter(bound: str) -> None:
 def test_no_two_signed_tests_where_the_bound_may_be_negative() -> None:
     signed = f"{LOW}\n{HIGH.replace('%nv', '%mv')}\n%c = andi %low, %high : {M}"
     assert found(bounded_index(ONE_TEST[0].replace("%nv", "%mv")), bounded_index(signed))
+
+
+# ---- the sign of a zero under a division ---------------------------------------------------------------
+
+BELOW = {"0 - x": f"%d0 = subf %zero, %v : {F}", "-x": f"%d0 = negf %v : {F}"}
+SPREAD_OUT = f"%d1 = reshape %d0 : {F} -> tile<1x128xf32>\n%d = reshape %d1 : tile<1x128xf32> -> {F}"
+
+
+@pytest.mark.parametrize("way", ["", SPREAD_OUT], ids=["direct", "reshaped"])
+def test_a_division_by_zero_less_a_number_is_none_by_its_negative(way: str) -> None:
+    """Where the number is 0, one is an infinity and the other one its negative."""
+    by = "%d" if way else "%d0"
+    less, negative = (with_value(f"{BELOW[x]}\n{way}\n%w = divf %one, {by} : {F}") for x in BELOW)
+    for sides in ((less, negative), (negative, less)):
+        result = found(*sides)
+        assert [(each.rule, each.impact) for each in result] == [("arithmetic/reformulated", "edge")]
+    assert_equal(less, less)
+
+
+@pytest.mark.parametrize("use", ["mulf %one, %d0", "divf %d0, %one", "addf %d0, %one"])
+def test_elsewhere_they_are_taken_as_equal(use: str) -> None:
+    assert_equal(*(with_value(f"{each}\n%w = {use} : {F}") for each in BELOW.values()))
+
+
+def test_what_is_added_to_zero_may_be_divided_by() -> None:
+    """The sum of a loop that begins with 0, mostly; only a negative zero would tell."""
+    assert_equal(
+        with_value(f"%d0 = addf %zero, %v : {F}\n%w = divf %one, %d0 : {F}"),
+        with_value(f"%w = divf %one, %v : {F}"),
+    )

@@ -107,7 +107,7 @@ def test_arguments_in_another_order() -> None:
 @pytest.mark.parametrize("name", ["k", "k_entry"])
 @pytest.mark.parametrize("of", ["%m", "%distance"])
 def test_where_the_quotients_differ_neither_loop_runs(name: str, of: str) -> None:
-    """A loop up to the quotient itself makes no trip where that is negative or 0: nobody need guarantee more."""
+    """A loop up to the quotient itself makes no trip where that is negative, or 0."""
     rounded_down = SPELLED_OUT.replace("%i64 signed", "%i64 signed rounding<negative_inf>")
     first = "%distance = subi %m, %x : tile<i32>\n"
     kernels = [

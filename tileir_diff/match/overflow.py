@@ -62,8 +62,8 @@ def overflow_promises(
 
     The reference's op that it is compared with is the one that it aligns with, else one of the same value.
     What the signed arithmetic of tile C++ promises is the language's and says nothing about the port: in
-    another front end it is no difference, and noted in ``generated.assumptions``. Nor is one that is ``relied``
-    on, see ``relied_on``.
+    another front end it is no difference, and noted in ``generated.assumptions``. Nor is what ``relied_on``
+    gives.
     """
     pairs = () if alignment is None else alignment.pairs
     aligned: dict[TileOp, TileOp] = {gen: ref for ref, gen in pairs if ref.short in OVERFLOW_OPS}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import LOAD, STORE, Pair, assert_equal, assert_found, kernel, with_value
+from tests.match.snippets import LOAD, STORE, Pair, assert_equal, assert_found, found, kernel, with_value
 
 F, B, H, M, INT = (f"tile<128x{kind}>" for kind in ("f32", "bf16", "f16", "i1", "i32"))
 NARROW = f"%n0 = ftof %v : {F} -> {B}"
@@ -107,12 +107,89 @@ def selected(comparison: tuple[str, str], signed: str, arms: str) -> str:
     )
 
 
+@pytest.mark.parametrize("bound", ["%mv", "%nv"])
 @pytest.mark.parametrize("name", SPELLED)
 @pytest.mark.parametrize("spelling", range(3))
-def test_an_unsigned_extreme_spelled_out(name: str, spelling: int) -> None:
-    comparison = SPELLED[name][spelling]
-    extreme = integers(f"%z0 = {name} %k, %mv unsigned : {INT}")
-    assert_equal(extreme, selected(comparison, "unsigned", "%k, %mv"))
-    assert_equal(selected(comparison, "unsigned", "%k, %mv"), extreme)
-    assert_found(extreme, selected(comparison, "unsigned", "%mv, %k"), "arithmetic")
-    assert_found(extreme, selected(comparison, "signed", "%k, %mv"), "integer-mode", "mask", "arithmetic")
+def test_an_unsigned_extreme_spelled_out(name: str, spelling: int, bound: str) -> None:
+    """Also by a bound that has no sign, whose comparison is two signed ones."""
+    predicate, sides = SPELLED[name][spelling]
+    comparison, arms = (predicate, sides.replace("%mv", bound)), f"%k, {bound}"
+    extreme = integers(f"%z0 = {name} {arms} unsigned : {INT}")
+    assert_equal(extreme, selected(comparison, "unsigned", arms))
+    assert_equal(selected(comparison, "unsigned", arms), extreme)
+    assert_found(extreme, selected(comparison, "unsigned", f"{bound}, %k"), "arithmetic")
+    assert_found(extreme, selected(comparison, "signed", arms), "integer-mode", "mask", "arithmetic")
+
+
+# ---- the bounds of a loaded index ----------------------------------------------------------------------
+
+
+def bounded_index(test: str) -> str:
+    """Chooses by a test of a loaded number `%k` against a size."""
+    wide = f"%kw = exti %k signed : {INT} -> {LONG}\n%nw = exti %nv signed : {INT} -> {LONG}"
+    wide += f"\n%mw = exti %mv signed : {INT} -> {LONG}"
+    zero = f"%none = constant <i32: 0> : {INT}"
+    return integers(f"{wide}\n{zero}\n{test}\n%z0 = select %c, %k, %none : {M}, {INT}")
+
+
+LONG = "tile<128xi64>"
+LOW = f"%low = cmpi greater_than_or_equal %k, %none, signed : {INT} -> {M}"
+HIGH = f"%high = cmpi less_than %k, %nv, signed : {INT} -> {M}"
+ONE_TEST = [
+    f"%c = cmpi less_than %k, %nv, unsigned : {INT} -> {M}",
+    f"%c = cmpi less_than %kw, %nw, unsigned : {LONG} -> {M}",
+    f"%c = cmpi greater_than %nv, %k, unsigned : {INT} -> {M}",
+]
+
+
+@pytest.mark.parametrize("test", ONE_TEST)
+def test_one_unsigned_test_is_two_signed_ones(test: str) -> None:
+    both = f"{LOW}\n{HIGH}\n%c = andi %low, %high : {M}"
+    assert_equal(bounded_index(test), bounded_index(both))
+    assert_equal(bounded_index(both), bounded_index(test))
+    assert found(bounded_index(test), bounded_index(HIGH.replace("%high", "%c")))
+    assert found(bounded_index(test), bounded_index(both.replace("less_than ", "less_than_or_equal ")))
+
+
+@pytest.mark.parametrize("bound", ["m", "n"])
+def test_the_width_of_an_unsigned_test_is_no_matter(bound: str) -> None:
+    """Where the bound may be negative, too: the sign is extended on both sides."""
+    narrow = f"%c = cmpi less_than %k, %{bound}v, unsigned : {INT} -> {M}"
+    wide = f"%c = cmpi less_than %kw, %{bound}w, unsigned : {LONG} -> {M}"
+    assert_equal(bounded_index(narrow), bounded_index(wide))
+    assert_equal(bounded_index(wide), bounded_index(narrow))
+
+
+def test_no_two_signed_tests_where_the_bound_may_be_negative() -> None:
+    signed = f"{LOW}\n{HIGH.replace('%nv', '%mv')}\n%c = andi %low, %high : {M}"
+    assert found(bounded_index(ONE_TEST[0].replace("%nv", "%mv")), bounded_index(signed))
+
+
+# ---- the sign of a zero under a division ---------------------------------------------------------------
+
+BELOW = {"0 - x": f"%d0 = subf %zero, %v : {F}", "-x": f"%d0 = negf %v : {F}"}
+SPREAD_OUT = f"%d1 = reshape %d0 : {F} -> tile<1x128xf32>\n%d = reshape %d1 : tile<1x128xf32> -> {F}"
+
+
+@pytest.mark.parametrize("way", ["", SPREAD_OUT], ids=["direct", "reshaped"])
+def test_a_division_by_zero_less_a_number_is_none_by_its_negative(way: str) -> None:
+    """Where the number is 0, one is an infinity and the other one its negative."""
+    by = "%d" if way else "%d0"
+    less, negative = (with_value(f"{BELOW[x]}\n{way}\n%w = divf %one, {by} : {F}") for x in BELOW)
+    for sides in ((less, negative), (negative, less)):
+        result = found(*sides)
+        assert [(each.rule, each.impact) for each in result] == [("arithmetic/reformulated", "edge")]
+    assert_equal(less, less)
+
+
+@pytest.mark.parametrize("use", ["mulf %one, %d0", "divf %d0, %one", "addf %d0, %one"])
+def test_elsewhere_they_are_taken_as_equal(use: str) -> None:
+    assert_equal(*(with_value(f"{each}\n%w = {use} : {F}") for each in BELOW.values()))
+
+
+def test_what_is_added_to_zero_may_be_divided_by() -> None:
+    """The sum of a loop that begins with 0, mostly; only a negative zero would tell."""
+    assert_equal(
+        with_value(f"%d0 = addf %zero, %v : {F}\n%w = divf %one, %d0 : {F}"),
+        with_value(f"%w = divf %one, %v : {F}"),
+    )

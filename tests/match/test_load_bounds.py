@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import PARAMETERS, STORE, assert_equal, assert_found, kernel
+from tests.match.snippets import PARAMETERS, STORE, assert_equal, assert_found, found, kernel
 
 INT, F = "tile<128xi32>", "tile<128xf32>"
 P, Q, M = "tile<128xptr<f32>>", "tile<128xptr<i32>>", "tile<128xi1>"
@@ -177,3 +177,57 @@ def test_a_load_before_a_loop_under_its_condition() -> None:
     assert_equal(summed("", READ, around=if_any), summed(READ, "", around=if_any))
     if_other = f"{test.format('%n')}if %some {{{{\n{{}}\n}}}}"
     assert_found(summed("", READ, around=if_other), summed(f"{READ} // here", "", around=if_other), "mask")
+
+
+# ---- a load of a view, whose end the view itself knows ------------------------------------------------
+
+
+def rows(load: str, before: str = "", *, loop: bool, guard: str = "%x", extent: str = "%N") -> str:
+    """Rows of `%M` x `%N` numbers times weights, one a block or all in a loop; `load` is in its middle."""
+    matrix, row = "tensor_view<?x?xf32, strides=[?,1]>", "tensor_view<?xf32, strides=[1]>"
+    tiles = f"partition_view<tile=(1x64), padding_value = zero, {matrix}>"
+    weights = f"partition_view<tile=(64), padding_value = zero, {row}>"
+    wide, flat, i32 = "tile<1x64xf32>", "tile<64xf32>", "tile<i32>"
+    read = {
+        "weight": f"%w, %wt = load_view_tko weak %rw[%y] token = %t : {weights}, {i32} -> {flat}, token",
+        "own": f"%w, %wt = load_view_tko weak %rw[%x] token = %t : {weights}, {i32} -> {flat}, token",
+    }
+    index = "%k" if loop else "%x"
+    inside = f"""{read.get(load, "")}
+%v, %vt = load_view_tko weak %ra[{index}, %y] token = %t : {tiles}, {i32} -> {wide}, token
+%w2 = reshape %w : {flat} -> {wide}
+%r = mulf %v, %w2 : {wide}
+%st = store_view_tko weak %r, %rb[{index}, %y] token = %t : {wide}, {tiles}, {i32} -> token"""
+    body = (
+        f"for %k in (%x to %M, step %gx) : {i32} {{\n{inside}\n}}"
+        if loop
+        else f"%some = cmpi less_than {guard}, %M, signed : {i32} -> tile<i1>\nif %some {{\n{inside}\n}}"
+    )
+    first = f"{read[before]} // here" if before else ""
+    views = f"""%gx, %gy, %gz = get_num_tile_blocks : {i32}
+%M = assume bounded<0, ?>, %m : {i32}
+%va = make_tensor_view %a, shape = [%M, %N], strides = [%N, 1] : {i32} -> {matrix}
+%vb = make_tensor_view %b, shape = [%M, %N], strides = [%N, 1] : {i32} -> {matrix}
+%vw = make_tensor_view %q, shape = [{extent}], strides = [1] : {i32} -> {row}
+%ra = make_partition_view %va : {tiles}
+%rb = make_partition_view %vb : {tiles}
+%rw = make_partition_view %vw : {weights}"""
+    return kernel(f"{views}\n{first}\n{body}", parameters=f"{PARAMETERS}, %q: tile<ptr<f32>>")
+
+
+@pytest.mark.parametrize("loop", [True, False])
+def test_a_load_that_its_own_view_ends_may_stand_before_a_loop_or_branch(loop: bool) -> None:
+    assert_equal(rows("weight", loop=loop), rows("", "weight", loop=loop))
+    assert_equal(rows("", "weight", loop=loop), rows("weight", loop=loop))
+
+
+@pytest.mark.parametrize("loop", [True, False])
+def test_not_where_the_condition_keeps_the_index_in_its_view(loop: bool) -> None:
+    """No bounds check makes up for a tile outside the index space."""
+    assert_found(rows("own", loop=loop), rows("", "own", loop=loop), "mask")
+
+
+@pytest.mark.parametrize("loop", [True, False])
+def test_not_where_the_view_ends_elsewhere(loop: bool) -> None:
+    result = found(rows("weight", loop=loop), rows("", "weight", loop=loop, extent="%M"))
+    assert any(each.rule.startswith("mask/") or each.rule.startswith("addressing/") for each in result)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from tests.match.snippets import LOAD, STORE, assert_found, compared, found, kernel
@@ -14,7 +16,8 @@ SPELLED_OUT = (
     "%tiles = divi %dividend, %i64 signed : tile<i32> // here"
 )
 LOOP = """
-%w = for %k in (%i0 to %tiles, step %i1) : tile<i32> iter_values(%acc = %zero) -> (tile<128xf32>) {{
+%end = addi %tiles, %i4 : tile<i32>
+%w = for %k in (%i0 to {end}, step %i1) : tile<i32> iter_values(%acc = %zero) -> (tile<128xf32>) {{
   %sum1 = addf %acc, {summand} : tile<128xf32>
   continue %sum1 : tile<128xf32>
 }}
@@ -29,11 +32,12 @@ def sums(
     summand: str = "%v",
     of: str = "%m",
     more: int = 64,
+    end: str = "%end",
     parameters: str = PARAMETERS,
 ) -> str:
-    """`a` summed over as many tiles as there are in a size."""
+    """`a` summed over as many tiles as there are in a size, and four more: so less than none counts, too."""
     constants = "".join(f"%i{n} = constant <i32: {n}> : tile<i32>\n" for n in (63, 64, 65))
-    body = tiles.format(of=of, more=more) + LOOP.format(summand=summand)
+    body = tiles.format(of=of, more=more) + LOOP.format(summand=summand, end=end)
     return kernel(f"{constants}{LOAD}\n{body}{STORE}", name=name, parameters=parameters)
 
 
@@ -98,3 +102,30 @@ def test_arguments_in_another_order() -> None:
     reference, generated = sums(ROUNDED_UP, name="k"), sums(SPELLED_OUT, name="k_entry", parameters=other)
     assert found(reference, generated) == []
     assert OBLIGATION in compared(reference, generated).obligations
+
+
+@pytest.mark.parametrize("name", ["k", "k_entry"])
+@pytest.mark.parametrize("of", ["%m", "%distance"])
+def test_where_the_quotients_differ_neither_loop_runs(name: str, of: str) -> None:
+    """A loop up to the quotient itself makes no trip where that is negative, or 0."""
+    rounded_down = SPELLED_OUT.replace("%i64 signed", "%i64 signed rounding<negative_inf>")
+    first = "%distance = subi %m, %x : tile<i32>\n"
+    kernels = [
+        sums(first + tiles, name=each, of=of, end="%tiles")
+        for tiles, each in ((ROUNDED_UP, "k"), (SPELLED_OUT, name), (rounded_down, name))
+    ]
+    for sides in permutations(kernels, 2):
+        assert found(*sides) == []
+        assert not any(">= 0" in line for line in compared(*sides).obligations)
+
+
+def test_a_loop_that_starts_below_zero_runs_where_they_differ() -> None:
+    reference, generated = (
+        sums(tiles, name="k", end="%tiles").replace("(%i0 to", "(%low to").replace(LOWEST, f"{LOWEST}{LOW}")
+        for tiles in (ROUNDED_UP, SPELLED_OUT)
+    )
+    assert "integer-mode/division-rounding" in rules(reference, generated)
+
+
+LOWEST = "%i63 = constant <i32: 63> : tile<i32>\n"
+LOW = "%low = constant <i32: -4> : tile<i32>\n"

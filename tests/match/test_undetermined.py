@@ -136,3 +136,28 @@ def test_what_cancels_beside_what_stays_undetermined() -> None:
     reference = twice(f"{chosen}{certain}{part}")
     assert found(reference, twice(f"{chosen}%d = subi %v, %u : {INT}\n{part}"))
     assert_equal(reference, twice(f"{chosen}%d = subi %v, %v : {INT}\n{part}"))
+
+
+FLOATS = f"%vf = bitcast %v : {INT} -> {F}\n%uf = bitcast %u : {INT} -> {F}\n"
+WITH_ITSELF = {
+    "difference": "subf {0}, {1}",
+    "quotient": "divf {0}, {1}",
+    "square": "mulf {0}, {1}",
+}
+
+
+@pytest.mark.parametrize("op", WITH_ITSELF.values(), ids=WITH_ITSELF)
+def test_of_floats_one_load_is_not_two_either(op: str) -> None:
+    """A number less itself is 0 or NaN, and its square is not negative."""
+    once, again = (
+        twice(f"{FLOATS}%x1 = {op.format('%vf', other)} : {F}\n%w = bitcast %x1 : {F} -> {INT}")
+        for other in ("%vf", "%uf")
+    )
+    assert found(once, again)
+    assert found(again, once)
+    assert_equal(again, again)
+    covered = (
+        text.replace("%w token", "%w, %in token").replace(f"{INT} -> token", f"{INT}, {M} -> token")
+        for text in (once, again)
+    )
+    assert_equal(*covered)

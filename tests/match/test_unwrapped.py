@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import assert_equal, assert_found, found, kernel
+from tests.match.snippets import assert_equal, assert_found, compared, found, kernel
 
 PARAMETERS = "%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %ids: tile<ptr<i32>>, %n: tile<i32>, %m: tile<i32>"
 INT, MASK, VALUES, PLACES = (f"tile<128x64x{kind}>" for kind in ("i32", "i1", "f32", "ptr<f32>"))
@@ -111,3 +111,49 @@ def test_another_stride_is_found_beside_the_promise() -> None:
     half = f"%stride = constant <i32: 32> : {INT}"
     other = pointers("packed", "no_signed_wrap", row=half, name="_Z1k")
     assert_found(gathered("packed"), other, "stride", "addressing", "constant")
+
+
+@EACH_STRIDE
+@pytest.mark.parametrize("name", ["k", "k_entry"])
+def test_that_a_port_of_a_gather_does_not_wrap_is_the_hosts_to_guarantee(stride: str, name: str) -> None:
+    """To drop the promise would make the port wrong: that is no fix of it."""
+    sides = gathered(stride), pointers(stride, "no_signed_wrap", name=name)
+    assert [each.rule for each in found(*sides)] == ["memory-family/changed"]
+    conditions = [line for line in compared(*sides).obligations if "fits i32" in line]
+    assert len(conditions) == 1
+    assert "load[" in conditions[0]
+
+
+@EACH_STRIDE
+def test_a_lost_bound_of_rows_is_told_beside_the_promise(stride: str) -> None:
+    lost = pointers(stride, "no_signed_wrap").replace("andi %below, %above", "andi %above, %above")
+    result = found(gathered(stride), lost)
+    assert [each.rule.partition("/")[0] for each in result if each.impact != "hint"] == ["mask"]
+
+
+# ---- rows that are widened without their sign ------------------------------------------------------------
+
+
+def widened(test: str) -> str:
+    """Rows read without their sign, in 64 bits; `test`: what keeps them from being negative."""
+    long = INT.replace("i32", "i64")
+    wide = "\n".join(
+        f"%{name}_l = exti %{name} unsigned : {INT} -> {long}" for name in ("rows", "stride", "columns")
+    )
+    first = pointers("strided").replace("andi %below, %above", test)
+    first = first.replace("%first = muli %rows, %stride :", f"{wide}\n%first = muli %rows_l, %stride_l :")
+    first = first.replace("%at = addi %first, %columns :", "%at = addi %first, %columns_l :")
+    lines = first.split("\n")
+    for number, line in enumerate(lines):
+        if line.startswith(("%first =", "%at =")):
+            lines[number] = line.replace("i32", "i64")
+        elif line.startswith("%p ="):
+            lines[number] = line.replace(f", {INT}", f", {long}")
+    return "\n".join(lines)
+
+
+def test_rows_that_the_mask_shows_not_to_be_negative_may_be_widened_so() -> None:
+    sides = gathered("strided"), widened("andi %below, %above")
+    for reference, generated in (sides, sides[::-1]):
+        assert [each.rule for each in found(reference, generated)] == ["memory-family/changed"]
+    assert any(each.impact != "hint" for each in found(gathered("strided"), widened("andi %below, %below")))

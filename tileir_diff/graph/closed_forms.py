@@ -122,6 +122,24 @@ def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:
     return trip_count(terms, rest, step)
 
 
+def distance(terms: Terms, lower: Term, upper: Term) -> Term:
+    """How far a loop goes; where that is negative any other negative number, or 0, says the same: no trip.
+
+    So a quotient that rounds towards zero may round down, if nothing is added to it.
+    """
+    whole = terms.sub(upper, lower)
+    for mono, factor in terms.items(whole):
+        if factor != 1 or len(mono) != 1 or terms.kind[mono[0]] != "tdiv":
+            continue
+        num, den = terms.args[mono[0]]
+        rest = terms.sub(whole, terms.atom(mono[0]))
+        if terms.positive(den) and _reached(terms, rest):
+            rounded = terms.floordiv(num, den)
+            terms.inherit(mono[0], rounded)
+            return terms.add(rest, rounded)
+    return whole
+
+
 def trip_count(terms: Terms, distance: Term, step: Term) -> Term:
     """How many steps reach the distance. Below zero it counts as zero, so nobody needs to say so.
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from tileir_diff.graph import floats
 from tileir_diff.graph.comparisons import compare
 from tileir_diff.graph.integers import sides, unsigned
 from tileir_diff.graph.modifiers import modifiers
-from tileir_diff.graph.values import element_bits, element_name, is_bool, is_integer, operand, sort_of
+from tileir_diff.graph.values import (
+    defining_op,
+    element_bits,
+    element_name,
+    is_bool,
+    is_integer,
+    operand,
+    sort_of,
+)
 
 if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.evaluate import Evaluator, Handler
 
@@ -47,8 +59,27 @@ ELEMENTWISE = [
 def elementwise(ev: Evaluator, op: TileOp) -> None:
     args = tuple([ev.env[value] for value in op.operands])
     ev.terms.evaluating = (ev.side, op)
+    if op.short == "divf" and (zero_less := _from_zero(ev, op.operands[1])) is not None:
+        element, mods = element_name(zero_less.results[0]), modifiers(zero_less)
+        args = args[0], floats.difference_from_zero(ev.terms, element, mods, args[1])
     ev.set(op, ev.terms.float_op((op.short, element_name(op.results[0]), modifiers(op)), args))
     ev.terms.evaluating = None
+
+
+def _from_zero(ev: Evaluator, divisor: SSAValue) -> TileOp | None:
+    """The `subf` of a number from 0 that a divisor is, where it is taken as the negative of the number."""
+    op = defining_op(divisor)
+    while op is not None and op.short in ("broadcast", "permute", "reshape"):
+        op = defining_op(op.operands[0])
+    if op is None or op.short != "subf" or not ev.terms.enabled("additive-zero"):
+        return None
+    zero, number = (ev.env.get(value) for value in op.operands)
+    if not isinstance(zero, int) or not isinstance(number, int) or ev.terms.kind[number] == "fc":
+        return None
+    bits = floats.constant_of(ev.terms, zero)
+    negated = bits == 0 and math.copysign(1.0, bits) > 0
+    taken = ev.env.get(op.results[0]) == floats.negate(ev.terms, element_name(op.results[0]), number)
+    return op if negated and taken else None
 
 
 def itof(ev: Evaluator, op: TileOp) -> None:

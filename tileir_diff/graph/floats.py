@@ -50,6 +50,8 @@ LEAST_MOVED = -32
 """The exponent of the least factor that moves: it takes only what is below 2^-94 out of the normal range."""
 
 COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf"})
+SIGNED_ZERO = ("signed_zero", True)
+"""Of a sum with zero of which the sign counts, should it be zero."""
 
 
 def constant(terms: Terms, element: str, bits: int) -> Term:
@@ -101,6 +103,15 @@ def normalise(terms: Terms, attr: tuple[Any, ...], args: tuple[Term, ...]) -> Te
     if name in COMMUTATIVE:
         args = tuple(sorted(args))
     return terms.node("f", (name, element, mods), args)
+
+
+def difference_from_zero(terms: Terms, element: str, mods: Any, term: Term) -> Term:
+    """``0 - x`` as what it is, where ``term`` is ``-x``, which the equivalence makes of it but under a division.
+
+    By the one a positive number divided by ``x = 0`` is an infinity, by the other one its negative.
+    """
+    zero = constant(terms, element, 0)
+    return terms.node("f", ("addf", element, (*mods, SIGNED_ZERO)), tuple(sorted((zero, term))))
 
 
 def as_extreme(terms: Terms, cond: Term, on_true: Term, on_false: Term) -> Term | None:
@@ -192,6 +203,8 @@ def _without(mods: Any, key: str) -> Any:
 
 def _addf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
     a, b = args
+    if SIGNED_ZERO in mods:
+        return None
     rounding = any(key == "rounding" for key, _ in mods)
     if terms.enabled("additive-zero") and not rounding:
         for x, y in ((a, b), (b, a)):

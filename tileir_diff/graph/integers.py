@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.modifiers import modifiers
-from tileir_diff.graph.terms import COMMUTATIVE_INT
+from tileir_diff.graph.terms import COMMUTATIVE_INT, WIDTHS
 from tileir_diff.graph.values import element_bits, is_bool, is_used, operand, shape_of, signed_range
 
 if TYPE_CHECKING:
@@ -386,7 +386,7 @@ def extreme(ev: Evaluator, op: TileOp) -> None:
         ev.set(op, (ev.terms.conjunction if both else ev.terms.disjunction)((lhs, rhs)))
         return
     if not read_as_signed(ev.terms, op, lhs, rhs):
-        ev.set(op, opaque(ev, op, (lhs, rhs)))
+        ev.set(op, ev.terms.unsigned_extreme(op.short, lhs, rhs))
         return
     if _say_what_is_assumed(ev, lhs, rhs):
         _note_test(ev, op, "less_than_or_equal", lhs, rhs)
@@ -411,14 +411,14 @@ def cmpi(ev: Evaluator, op: TileOp) -> None:
         ev.set(op, _compare_bools(terms, op, lhs, rhs))
     elif predicate in ("equal", "not_equal"):
         ev.set(op, terms.compare(predicate, lhs, rhs))
-    elif read_as_signed(terms, op, lhs, rhs):
-        result = terms.compare(predicate, lhs, rhs)
-        _say_what_does_not_wrap(
-            ev, element_bits(value), lhs, rhs, settled=result in (terms.true, terms.false)
-        )
-        ev.set(op, result)
     else:
-        ev.set(op, _compare_unsigned(terms, predicate, element_bits(value), lhs, rhs))
+        signed = read_as_signed(terms, op, lhs, rhs)
+        result = (terms.compare if signed else partial(_compare_unsigned, terms))(predicate, lhs, rhs)
+        if signed or any(map(terms.nonneg, (lhs, rhs))):
+            _say_what_does_not_wrap(
+                ev, element_bits(value), lhs, rhs, settled=result in (terms.true, terms.false)
+            )
+        ev.set(op, result)
 
 
 def _say_what_does_not_wrap(ev: Evaluator, bits: int, lhs: Term, rhs: Term, *, settled: bool) -> None:
@@ -441,22 +441,25 @@ def _compare_bools(terms: Terms, op: TileOp, lhs: Term, rhs: Term) -> Term:
     return terms.compare(predicate, terms.scale(terms.b2i(lhs), sign), terms.scale(terms.b2i(rhs), sign))
 
 
-def _compare_unsigned(terms: Terms, predicate: str, bits: int, lhs: Term, rhs: Term) -> Term:
+def _compare_unsigned(terms: Terms, predicate: str, lhs: Term, rhs: Term) -> Term:
     """All four orders by "less than"."""
     if predicate.startswith("greater"):
         lhs, rhs = rhs, lhs
     if predicate.endswith("or_equal"):
-        return terms.negate(_less(terms, bits, rhs, lhs))
-    return _less(terms, bits, lhs, rhs)
+        return terms.negate(_less(terms, rhs, lhs))
+    return _less(terms, lhs, rhs)
 
 
-def _less(terms: Terms, bits: int, lhs: Term, rhs: Term) -> Term:
+def _less(terms: Terms, lhs: Term, rhs: Term) -> Term:
     """Unsigned "less than"; nothing is less than 0, and all but 0 is more."""
     if lhs == terms.zero:
         return terms.negate(terms.eq0(rhs))
     if rhs in (terms.zero, terms.one):
         return terms.false if rhs == terms.zero else terms.eq0(lhs)
-    return terms.node("ult", bits, (lhs, rhs))
+    if terms.nonneg(rhs):  # without its sign a negative number is more than any that has none
+        signed = terms.compare("less_than", lhs, rhs)
+        return terms.conjunction((terms.compare("greater_than_or_equal", lhs, terms.zero), signed))
+    return terms.node("ult", WIDTHS[-1], (lhs, rhs))  # a sign that is extended changes no order
 
 
 HANDLERS: dict[str, Handler] = {

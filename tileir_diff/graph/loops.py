@@ -43,7 +43,7 @@ def for_(ev: Evaluator, op: TileOp) -> None:
             lower, upper = (unsigned(terms, bound, element_bits(op.operands[0])) for bound in (lower, upper))
         elif not (terms.nonneg(lower) and terms.nonneg(upper)):
             ev.kernel.assume(f"line {op.span.line}: unsigned loop bounds are taken as non-negative")
-    trip = closed_forms.trip_count(terms, terms.sub(upper, lower), step)
+    trip = closed_forms.trip_count(terms, closed_forms.distance(terms, lower, upper), step)
     _, high = terms.range(trip)
     inits = [ev.env[value] for value in op.group("inits")]
     if high is not None and high <= 0:

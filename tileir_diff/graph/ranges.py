@@ -287,6 +287,8 @@ class Ranges(Store):
             amount = self.value(args[1])
             if amount is not None and 0 < amount < bits:
                 return (0, (1 << (bits - amount)) - 1)
+        if name in ("maxi", "mini"):
+            return meet(_hull(*map(self.range, args)), _signed(bits))
         return _signed(bits)
 
 

@@ -129,7 +129,8 @@ def _show(terms: Terms, term: Term, names: Mapping[Term, str], depth: int) -> st
         case "undefined":
             return "undetermined"
         case "f":
-            mods = "".join(f" {value if value is not True else key}" for key, value in attr[2])
+            modes = [mode for mode in attr[2] if mode != floats.SIGNED_ZERO]
+            mods = "".join(f" {value if value is not True else key}" for key, value in modes)
             return call(f"{attr[0]}{mods}")
         case "b2i":
             return f"[{sub(args[0])}]"

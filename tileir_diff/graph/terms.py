@@ -136,6 +136,8 @@ class Terms(Predicates):
         """``a < b ? a : b`` in its four spellings as a minimum or maximum."""
         if self.kind[cond] == "ult":
             return self._unsigned_extreme(cond, a, b)
+        if self.kind[cond] in ("and", "or"):
+            return self._bounded_extreme(cond, a, b)
         if self.kind[cond] != "le":
             return None
         diff = self.sub(a, b)
@@ -152,7 +154,24 @@ class Terms(Predicates):
         if sides not in ((a, b), (b, a)):
             return None
         name = "mini" if sides == (a, b) else "maxi"
-        return self.integer_op((self.attr[cond], name, ("signed", "unsigned")), (a, b))
+        return self.unsigned_extreme(name, a, b)
+
+    def _bounded_extreme(self, cond: Term, a: Term, b: Term) -> Term | None:
+        """The same where one of the two has no sign: ``0 <= a and a < b`` is its comparison."""
+        if self.kind[cond] == "or":
+            cond, a, b = self.negate(cond), b, a
+        for name, low, high in (("mini", a, b), ("maxi", b, a)):
+            if not self.nonneg(high) or self.nonneg(low):
+                continue
+            for predicate in ("less_than", "less_than_or_equal"):
+                above = self.compare("greater_than_or_equal", low, self.zero)
+                if self.conjunction((above, self.compare(predicate, low, high))) == cond:
+                    return self.unsigned_extreme(name, a, b)
+        return None
+
+    def unsigned_extreme(self, name: str, a: Term, b: Term) -> Term:
+        """`mini` or `maxi` of numbers read without their signs, which are as great in any width."""
+        return self.integer_op((WIDTHS[-1], name, ("signed", "unsigned")), (a, b))
 
     def _as_floor(self, cond: Term, on_true: Term, on_false: Term) -> Term | None:
         """``r < 0 ? x - f : x``, where r is the remainder of a by b > 0 and x has ``tdiv(a, b)`` in it.
@@ -233,6 +252,8 @@ class Terms(Predicates):
             new = self._rebuilt(node, tuple([memo[arg] for arg in args]))
             if self.kind[node] == "tdiv":
                 new = self._rounded_down(new, guards)
+            elif self.kind[node] == "zext":
+                new = self._with_sign(new, guards)
             elif self.kind[node] in ("min", "max"):
                 new = self._settled_extreme(new, guards, implied)
             memo[node] = new
@@ -250,6 +271,15 @@ class Terms(Predicates):
         rounded = self.floordiv(num, den)
         self.inherit(atom, rounded)
         return rounded
+
+    def _with_sign(self, number: Term, guards: tuple[Term, ...]) -> Term:
+        """A number that is read without its sign, as it is where the guards say that it is not negative."""
+        atom = self.single(number)
+        if atom is None or self.kind[atom] != "zext":
+            return number
+        (signed,), half = self.args[atom], 1 << (self.attr[atom][0] - 1)
+        fits = self._within(signed, -half, half)
+        return signed if fits and self.implies(guards, self.le0(self.scale(signed, -1))) else number
 
     def _settled_extreme(self, extreme: Term, guards: tuple[Term, ...], implied: dict[Term, bool]) -> Term:
         """A minimum or maximum without the operands that another one makes superfluous under the guards."""

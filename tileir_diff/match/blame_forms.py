@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.graph.floats import SIGNED_ZERO
 from tileir_diff.match.blame_floats import affinity, mode_words, modifier_rule
 from tileir_diff.match.reformulate import inputs_of, is_input, reformulation
 from tileir_diff.match.sites import origin
@@ -172,6 +173,8 @@ def _modes(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Findi
         for node in _ops_of(blame, root):
             name = terms.attr[node][0]
             for key, value in terms.attr[node][2]:
+                if (key, value) == SIGNED_ZERO:
+                    continue
                 first.setdefault(("sum" if name in SUMS else name, key, value), node)
         sides.append(first)
     found: list[Finding] = []
@@ -232,12 +235,13 @@ def bare(blame: Blame, root: Term, known: Mapping[Term, Term] | None = None) -> 
         args = tuple([done.get(arg, arg) for arg in terms.args[node]])
         done[node] = node
         if terms.kind[node] == "f" and not is_input(terms, node):
-            name, element, _ = terms.attr[node]
+            name, element, mods = terms.attr[node]
+            mods = tuple([mode for mode in mods if mode == SIGNED_ZERO])  # no mode of the op
             back = name == "ftof" and terms.kind[args[0]] == "f" and terms.attr[args[0]][0] == "ftof"
             if back and terms.attr[args[0]][1] == element[::-1]:
                 done[node] = terms.args[args[0]][0]
             else:
-                done[node] = terms.float_op((name, element, ()), args)
+                done[node] = terms.float_op((name, element, mods), args)
         elif not is_input(terms, node) and terms.args[node]:
             done[node] = terms.rebuild(node, args)
     return done[root]

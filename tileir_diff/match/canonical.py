@@ -112,13 +112,34 @@ def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
 def _of_one_load(terms: Terms, value: Term) -> Term:
     """What several loads of one place leave undetermined, as if one had left it: any value is any value.
 
-    Not where that would settle a part of the value, as a difference of the two would be 0.
+    Not where that would settle a part of the value, as a difference of the two would be 0, if no NaN.
     """
     later = [s for s in terms.symbols[value] if terms.kind[s] == "unpadded" and terms.attr[s] != (0,)]
     if not later:
         return value
     merged = terms.subst(value, dict.fromkeys(later, terms.leaf("unpadded", 0)))
-    return merged if _parts(terms, merged) == _parts(terms, value) else value
+    same = _parts(terms, merged) == _parts(terms, value) and _with_itself(terms, merged) <= _with_itself(
+        terms, value
+    )
+    return merged if same else value
+
+
+def _with_itself(terms: Terms, value: Term) -> int:
+    """How many float ops in a term are of a number and itself, or its negative."""
+    seen, work, count = {value}, [value], 0
+    while work:
+        node = work.pop()
+        args = terms.args[node]
+        if terms.kind[node] in ("f", "fcmp"):
+            sizes = [terms.args[arg][0] if _is_negative(terms, arg) else arg for arg in args]
+            count += len(set(sizes)) < len(sizes)
+        work.extend(arg for arg in args if arg not in seen)
+        seen.update(args)
+    return count
+
+
+def _is_negative(terms: Terms, term: Term) -> bool:
+    return terms.kind[term] == "f" and terms.attr[term][0] == "negf"
 
 
 def _parts(terms: Terms, value: Term) -> int:

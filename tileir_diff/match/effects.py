@@ -53,6 +53,12 @@ class EffectMatch:
         return [item for item in every if item.effect.kind == "load"]
 
     @property
+    def apart(self) -> int:
+        """How many pairs are not at one place, as they are told."""
+        pairs = (*self.pairs, *self.loads)
+        return sum(pair.reference.pointer != pair.generated.pointer for pair in pairs if not pair.equal)
+
+    @property
     def score(self) -> tuple[int, int, int]:
         """Smaller is better: effects without a partner, unequal pairs, loads without a partner."""
         return (

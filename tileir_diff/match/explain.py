@@ -320,17 +320,18 @@ def _placed(
     blame: Blame, attempt: Attempt, found: list[Difference], names: dict[Term, str]
 ) -> list[Difference]:
     """Findings on the changed lines, where the two entries are the same text but for a few ops."""
-    from tileir_diff.match.overflow import overflow_promises
+    from tileir_diff.match.overflow import overflow_promises, relied_on
 
+    relied = relied_on(blame, attempt)
     if not found and not attempt.one_front_end:
-        return overflow_promises(blame, None)
+        return overflow_promises(blame, None, relied)
     from tileir_diff.match.align import align, settled_promises
 
     alignment = align(attempt.reference.entry, attempt.generated.entry)
     if not alignment.close:
-        return _repaired(blame, attempt, found, names) + overflow_promises(blame, None)
+        return _repaired(blame, attempt, found, names) + overflow_promises(blame, None, relied)
     blame.settled = settled_promises(alignment)
-    promised = overflow_promises(blame, alignment)
+    promised = overflow_promises(blame, alignment, relied)
     changed = [op for item in alignment.local for op in (item.reference, item.generated) if op is not None]
     flow = any(op.short in FLOW for op in changed)
     if found and (flow or not all(difference.rule in WHOLE for difference in found)):

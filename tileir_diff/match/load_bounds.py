@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.graph.values import is_used
 from tileir_diff.match.blame_masks import mask
-from tileir_diff.match.canonical import aligned
+from tileir_diff.match.canonical import aligned, outward
 from tileir_diff.match.effects import EffectPair, describe
 from tileir_diff.match.obligations import block_only, has_undetermined, lost_conditions, tile_indices
 from tileir_diff.match.tokens import memory_nodes
@@ -73,6 +73,8 @@ def before_loops(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object
         if here or not pairs or terms.implies(guards, terms.disjunction(read)):
             continue
         lost = [atom for atom in terms.conjuncts(read[0]) if not terms.implies(guards, atom)]
+        if within_own_view(terms, pairs[0], lost):
+            continue
         hosts = [] if attempt.one_front_end else [a for a in lost if block_only(attempt.reference, a)]
         for atom in hosts:
             oblige(atom)
@@ -81,6 +83,26 @@ def before_loops(blame: Blame, attempt: Attempt, oblige: Callable[[Term], object
             difference = mask(blame, kept, item.condition, pairs[0].reference.effect.op, item.effect.op)
             found.append(replace(difference, note="reads before the loop, also where it makes no trip"))
     return found
+
+
+def within_own_view(terms: Terms, pair: EffectPair, lost: list[Term]) -> bool:
+    """Whether a load stays inside its array though it lacks the ``lost`` conditions of the reference's.
+
+    Both are of one view, which ends them itself, and the tile's index has nothing to do with what is lost: a
+    load of another row would leave the view's index space, which no bounds check makes good.
+    """
+    ref, gen = pair.reference.effect, pair.generated.effect
+    views = bool(ref.extents) and (ref.family, ref.extents, ref.strides) == (
+        gen.family,
+        gen.extents,
+        gen.strides,
+    )
+    if not views or gen.trusted or gen.op.get("inbounds"):
+        return False
+    inside = terms.conjuncts(terms.true if ref.mask is None else ref.mask)
+    index = [outward(terms, gen.loops, coordinate) for coordinate in gen.coordinates]
+    used = frozenset(symbol for coordinate in index for symbol in terms.symbols[coordinate])
+    return all(atom not in inside and used.isdisjoint(terms.symbols[atom]) for atom in lost)
 
 
 def _read_inside(terms: Terms, pair: EffectPair) -> Term:
@@ -176,6 +198,8 @@ def beyond(
             continue
         if _same_address(blame.terms, pair):
             lost = lost_conditions(blame.terms, pair)
+            if within_own_view(blame.terms, pair, lost):
+                continue
             if not attempt.one_front_end:
                 tiles = tile_indices(blame.terms, pair)
                 for atom in lost:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tileir_diff.graph.integers import fits, index_like
 from tileir_diff.graph.values import is_used
 from tileir_diff.match.obligations import obligation
-from tileir_diff.match.overflow import OVERFLOW_OPS
+from tileir_diff.match.overflow import OVERFLOW_OPS, relied_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +37,8 @@ def narrower(blame: Blame, attempt: Attempt) -> list[str]:
     numbers = _Numbers(blame, attempt)
     _note_what_is_read(blame, numbers)
     found: dict[TileOp, tuple[Term, int]] = {}
+    if not blame.generated.name.startswith("_Z"):  # what tile C++ says of its arithmetic is noted as such
+        found.update((op, (term, _bits(op.results[0]))) for op, term in relied_on(blame, attempt).items())
     for op in blame.generated.ops:
         bits = _bits(op.results[0]) if op.short in OVERFLOW_OPS else WIDE
         term = numbers.generated(op.results[0]) if 1 < bits < WIDE else None

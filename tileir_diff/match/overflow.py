@@ -8,7 +8,7 @@ from tileir_diff.graph.values import around, is_bool, is_used, signed_range
 from tileir_diff.match.canonical import outward, trips
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
@@ -16,19 +16,54 @@ if TYPE_CHECKING:
     from tileir_diff.match.align import Alignment
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference
+    from tileir_diff.match.search import Attempt
 
     Key = tuple[int, ...]
 
 OVERFLOW_OPS = frozenset({"addi", "subi", "muli", "shli", "negi", "trunci"})
+INDEX_OPS, SHAPE_OPS = ("addi", "muli", "negi", "subi"), ("broadcast", "extract", "permute", "reshape")
 FLAGS = {"nsw": frozenset({"nsw"}), "nuw": frozenset({"nuw"}), "nw": frozenset({"nsw", "nuw"})}
 
 
-def overflow_promises(blame: Blame, alignment: Alignment | None) -> list[Difference]:
+def relied_on(blame: Blame, attempt: Attempt) -> dict[TileOp, Term]:
+    """The generated ops whose promise makes an address of loaded numbers equal, each with its number.
+
+    The reference leaves the address to a view, or to wider integers, where nothing wraps: without the promise
+    the port would be wrong. What is left is that the number fits, which is the host's to guarantee.
+    """
+    found: dict[TileOp, Term] = {}
+    if "offset" not in attempt.unwraps or "offset" in attempt.reference.unwrapped:
+        return found
+    for op in blame.generated.ops:
+        value = blame.generated.values.get(op.results[0]) if op.short in INDEX_OPS else None
+        wrapped = blame.terms.single(value) if isinstance(value, int) else None
+        nsw = wrapped is not None and "nsw" in flags_of(op) and blame.terms.kind[wrapped] == "wrap"
+        if wrapped is not None and nsw and _is_address(op):
+            found[op] = blame.terms.args[wrapped][0]
+    return found
+
+
+def _is_address(op: TileOp) -> bool:
+    """Whether all that is made of a number by index arithmetic is addresses, or indices of views."""
+    users = [use.operation for use in op.results[0].uses]
+    return bool(users) and all(_reads_address(user) for user in users)
+
+
+def _reads_address(user: Any) -> bool:
+    if user.short in ("offset", "load_view_tko", "store_view_tko"):
+        return True
+    return user.short in (*INDEX_OPS, *SHAPE_OPS, "exti") and _is_address(user)
+
+
+def overflow_promises(
+    blame: Blame, alignment: Alignment | None, relied: Collection[TileOp] = ()
+) -> list[Difference]:
     """Flags by which a generated op promises not to wrap, where nothing shows that it does not.
 
     The reference's op that it is compared with is the one that it aligns with, else one of the same value.
     What the signed arithmetic of tile C++ promises is the language's and says nothing about the port: in
-    another front end it is no difference, and noted in ``generated.assumptions``.
+    another front end it is no difference, and noted in ``generated.assumptions``. Nor is what ``relied_on``
+    gives.
     """
     pairs = () if alignment is None else alignment.pairs
     aligned: dict[TileOp, TileOp] = {gen: ref for ref, gen in pairs if ref.short in OVERFLOW_OPS}
@@ -44,6 +79,8 @@ def overflow_promises(blame: Blame, alignment: Alignment | None) -> list[Differe
         promised = frozenset(flag for flag in flags_of(op) - known[0] if not _holds(blame, op, flag))
         if spoken and "nsw" in promised:
             blame.generated.assume("signed arithmetic of tile C++ does not wrap, as the language promises")
+            promised -= {"nsw"}
+        if op in relied:
             promised -= {"nsw"}
         if not promised or (partner is None and key in seen) or not is_used(op):
             continue

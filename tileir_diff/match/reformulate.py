@@ -326,8 +326,11 @@ def _roundings(terms: Terms, root: Term) -> dict[str, int]:
 
 
 def _rounding_ops(terms: Terms, root: Term) -> dict[object, int]:
-    """How often each op that may round occurs; a product with a power of two does not, but at the ends of the
-    range, nor does a sum with what is chosen from zero and infinities, as a mask that is added."""
+    """How often each op that may round occurs.
+
+    A product with a power of two does not, but at the ends of the range, nor does a sum with zero, or with
+    what is chosen from zero and infinities, as a mask that is added.
+    """
     found: dict[object, int] = {}
     for node in _post_order(terms, (root,)) or []:
         if terms.kind[node] != "f" or terms.attr[node][0] in _EXACT or is_input(terms, node):
@@ -339,7 +342,9 @@ def _rounding_ops(terms: Terms, root: Term) -> dict[object, int]:
 
 
 def _is_added_mask(terms: Terms, term: Term) -> bool:
-    """Whether a term is zero or an infinity, as a condition says."""
+    """Whether a term is zero or an infinity, as a condition says, or zero."""
+    if floats.constant_of(terms, term) == 0:
+        return True
     if terms.kind[term] != "ite":
         return False
     values = [floats.constant_of(terms, arm) for arm in terms.args[term][1:]]

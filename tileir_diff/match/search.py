@@ -48,6 +48,8 @@ class Attempt(NamedTuple):
     match: EffectMatch
     sizes: Mapping[Term, int] = {}
     """Parameters that the host must not make negative, each with the tile that it is divided by."""
+    unwraps: frozenset[str] = frozenset()
+    """Where loaded numbers are taken by the promise that they do not wrap: see ``Terms.unwraps``."""
 
     @property
     def equal(self) -> bool:
@@ -96,15 +98,16 @@ def evaluate(
             kernels = run()  # what was learnt on the way holds from the start
         return Attempt(*kernels, binding, _matched(*kernels, binding))
 
-    best, unwraps = attempt(), terms.unwraps
+    best, unwraps = attempt()._replace(unwraps=terms.unwraps), terms.unwraps
     promised = sorted(best.reference.unwrapped | best.generated.unwrapped)
     # one side may compute in wider integers what the other one promises not to wrap
     for each in (frozenset[str](), *map(frozenset, combinations(promised, 1)), frozenset(promised)):
         if best.equal or each == unwraps:
             continue
         terms.unwraps = each
-        other = attempt()
-        if other.match.score < best.match.score:
+        other = attempt()._replace(unwraps=each)
+        # beside another difference, as a lost mask, the places tell which reading is meant
+        if (other.match.score, other.match.apart) < (best.match.score, best.match.apart):
             best, unwraps = other, each
     terms.unwraps = unwraps
     return best

@@ -252,9 +252,14 @@ BOTH = f"""
 """
 
 
-def test_an_unsigned_comparison_is_two_signed_ones_under_a_promise() -> None:
-    fact = f"%M = assume bounded<0, ?>, %m : {N}\n"
-    assert_proven(store_if(fact + UNSIGNED), store_if(fact + BOTH), "reference: 0 <= ", "(assume, line 11)")
+def test_an_unsigned_comparison_is_two_signed_ones_under_a_condition() -> None:
+    """Under a promise the normal form says so."""
+    condition = f"%c0 = cmpi greater_than_or_equal %m, %i0, signed : {N} -> {B}"
+    unsigned, both = (
+        f"{condition}\n{body.replace('%M', '%m').replace('%c =', '%d =')}\n%c = andi %c0, %d : {B}"
+        for body in (UNSIGNED, BOTH)
+    )
+    assert_proven(store_if(unsigned), store_if(both))
 
 
 def test_without_the_promise_it_is_not() -> None:

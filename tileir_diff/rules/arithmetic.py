@@ -131,8 +131,9 @@ def judge(difference: Difference) -> Detail | None:
         return SHOWN
     if difference.actual == UNSHOWN:
         return UNPROVEN
-    if difference.rule == "arithmetic/reformulated" and difference.impact in OF_ONE_FUNCTION:
-        return DETAILS["reformulated"]._replace(effect=OF_ONE_FUNCTION[difference.impact])
+    effect = OF_ONE_FUNCTION.get(difference.impact or "")
+    if difference.rule == "arithmetic/reformulated" and effect is not None:
+        return DETAILS["reformulated"]._replace(effect=effect)
     if "own_types" in difference.detail:
         return TYPED
     if difference.status not in ("EXTRA", "MISSING"):

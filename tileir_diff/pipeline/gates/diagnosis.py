@@ -76,7 +76,7 @@ def _kernel(given: Given, verdict: GateVerdict, place: Path) -> Diagnosis:
         return Diagnosis("kernel", variant, "translation", "kernel", "kernel", f"{name}: {detail}", detail)
     made = _classified(given, "generated", variant, place)
     cause, owner, why = str(made["cause"]), made["owner"], str(made["why"])
-    if cause == "equivalent":  # what is left are hints, and a port keeps them
+    if cause in ("equivalent", "equivalent-if"):  # what is left are hints, and a port keeps them
         cause, owner, why = "translation", "kernel", detail
     asked = [step.evidence for step in made["steps"] if step.name == "source" and step.answer == "yes"]
     why = "; ".join([why, *asked])  # with the line of the source that asks for what is lost

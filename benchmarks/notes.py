@@ -17,14 +17,14 @@ SUPPORTED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("LSE padding -inf (py) vs -1e30", ("padding", "constant", "mask", "arithmetic")),
     (
         "c++ also increments tokens_cnts in memory",
-        ("memory-family", "atomic", "addressing", "loop", "control-flow", "arithmetic", "mask", "scan",
-        "reduction",
+        ("accumulator", "memory-family", "atomic", "addressing", "loop", "control-flow", "arithmetic", "mask",
+         "scan", "reduction",
          "bounds", "grid", "constant", "token-order", "tile-shape"),
     ),
     (
         "py overwrites the counts",
-        ("memory-family", "atomic", "addressing", "loop", "control-flow", "arithmetic", "mask", "reduction",
-         "bounds", "constant", "token-order", "tile-shape"),
+        ("accumulator", "memory-family", "atomic", "addressing", "loop", "control-flow", "arithmetic", "mask",
+         "reduction", "bounds", "constant", "token-order", "tile-shape"),
     ),
     ("weight+shift added in f16", ("conversion", "arithmetic", "element-type", "constant")),
     ("whole formula in bf16 (py) vs f32", (*ARITHMETIC, "element-type")),

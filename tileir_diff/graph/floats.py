@@ -106,7 +106,7 @@ def normalise(terms: Terms, attr: tuple[Any, ...], args: tuple[Term, ...]) -> Te
 
 
 def difference_from_zero(terms: Terms, element: str, mods: Any, term: Term) -> Term:
-    """``0 - x`` as what it is, where ``term`` is ``-x``, which the equivalence makes of it but under a division.
+    """``0 - x`` as what it is, where ``term`` is ``-x``, as the equivalence takes it but under a division.
 
     By the one a positive number divided by ``x = 0`` is an infinity, by the other one its negative.
     """

@@ -119,7 +119,9 @@ ENDS = {
 """By the operand of a loop that ought to be another one."""
 
 COMPUTED = DETAILS["bounds"]._replace(
-    message="the {op} computes {actual}; in the reference {expected}", fix="compute {expected}{at}", fixes={}
+    message="the {op} computes {actual}; in the reference {expected}",
+    fix="compute {expected}{at}",
+    fixes={"cutile-rust": "compute {expected}{at}; `/` truncates, `ceil_div(a, b)` rounds up"},
 )
 """Of an op before the loop, which a bound is made of."""
 

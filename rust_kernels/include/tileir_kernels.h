@@ -67,7 +67,9 @@ int32_t tileir_record(const char *folder, const char *arch, int32_t multiprocess
 int32_t tileir_cache(const char *folder);
 
 /* Operators. They enqueue on `stream` (a CUstream or cudaStream_t) of device `device`, and wait for nothing. The memory
-   belongs to the caller, and must live until the stream has passed the call. `hints` may be NULL. */
+   belongs to the caller, and must live until the stream has passed the call. An output shares no memory with another
+   output, nor with an input, except one that starts at its address with its strides, where the operator works element by
+   element or row by row. `hints` may be NULL. */
 
 /* variant: 0 masked loads, 1 views (tensor memory accelerator), 2 in chunks, 3 one block a row */
 int32_t tileir_softmax(const TensorDesc *out, const TensorDesc *input, int32_t variant, const LaunchHints *hints,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from tileir_diff.cli.app import app
 from tileir_diff.dump.like import Argument, parse_likes
 from tileir_diff.dump.rust import parse_grid, parse_options
 from tileir_diff.dump.rust_signature import Entry, choose, entries_of, specialise
@@ -152,3 +154,24 @@ def test_options_and_grids_are_read_or_refused() -> None:
     for text in ("0", "a", "1,2,3,4", ""):
         with pytest.raises(InputError, match="is no grid"):
             parse_grid(text)
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["x=f16[4]:0"], "no f16 lies at a multiple of 0 bytes"),
+        (["x=f32[4]:6"], "no f32 lies at a multiple of 6 bytes"),
+        (["x=f16[9223372036854775808]"], "does not fit 64 bits"),
+        (["x=f16[4]", "x=f16[5]"], "x is given before"),
+    ],
+)
+def test_arguments_that_no_launch_has_are_refused(texts: list[str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        parse_likes(texts)
+
+
+@pytest.mark.parametrize("arch", ["sm_1", "gpu", "sm_", ""])
+@pytest.mark.parametrize("front_end", ["py", "rs", "cpp"])
+def test_an_architecture_that_has_no_tile_ir_is_refused(front_end: str, arch: str) -> None:
+    result = CliRunner().invoke(app, ["dump", front_end, "kernel", "--arch", arch])
+    assert (result.exit_code, f"'{arch}' is no architecture" in result.output) == (2, True), result.output

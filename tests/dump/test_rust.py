@@ -106,6 +106,14 @@ def test_what_cannot_be_dumped_says_why(monkeypatch: pytest.MonkeyPatch) -> None
     ]
 
 
+def test_what_does_not_compile_in_a_file_is_told_at_that_file(tmp_path: Path) -> None:
+    source = tmp_path / "broken.rs"
+    source.write_text("fn main( {\n")
+    result = dump(source)
+    assert result.exit_code == 2
+    assert result.output.splitlines()[0].startswith(f"{source}:1:12: error: ")
+
+
 @pytest.mark.parametrize(
     ("manifest", "said"),
     [

@@ -134,7 +134,7 @@ def test_a_tensor_that_is_not_on_a_gpu_is_refused_by_name(operator: str) -> None
         (lambda x: kernels.splitk_reduce(x[None, None], x[None, None, :, 0].half()), "lse: dtype"),
         (lambda x: kernels.splitk_reduce(x[None, None], x[None, None, :, 0]), "lse: "),
         (lambda x: kernels.splitk_reduce(x[None, None], x[None, :1, :4], x[None, :1, :5]), "out: shape"),
-        (lambda x: kernels.dropout(x, 1, 1.5), "probability: 1.5"),
+        (lambda x: kernels.dropout(x, 1, 1.5), "p: 1.5"),
         (
             lambda x: kernels.layer_norm(x, x[0], x[0], start=2),
             "start: no dimensions of input lie in 2",
@@ -165,13 +165,100 @@ def test_a_tensor_that_is_not_on_a_gpu_is_refused_by_name(operator: str) -> None
         (lambda x: kernels.rope(x[None, None], x[None, None], x, x, 6), "rotated: half of 6"),
         (lambda x: kernels.rope(x[None, None], x[None, None], x, x, 16), "rotated: half of 16"),
         (lambda x: kernels.rope(x[None, None].mT, x[None, None].mT, x.t(), x.t()), "query: only along"),
-        (lambda x: kernels.dropout(x, 1, float("nan")), "probability: "),
+        (lambda x: kernels.dropout(x, 1, float("nan")), "p: "),
+        (lambda x: kernels.dropout(x, 1, "half"), "p: a number"),
+        (lambda x: kernels.dropout(x, 1.5), "seed: an integer"),
+        (lambda x: kernels.geglu(x, 1.0), "dim: an integer"),
+        (lambda x: kernels.geglu(x, 1 << 40), "dim: 1099511627776"),
+        (lambda x: kernels.rms_norm(x, x[0], None), "eps: a number"),
+        (lambda x: kernels.rms_norm(x, x[0], 1e-6, "1"), "shift: a number"),
+        (lambda x: kernels.layer_norm(x, x[0], x[0], start="last"), "start: an integer"),
+        (lambda x: kernels.layer_norm(x, x[0], x[0], end=1.5), "end: an integer"),
+        (lambda x: kernels.persistent_layer_norm(x, x[0], x[0], compute="yes"), "compute: an integer"),
+        (lambda x: kernels.persistent_layer_norm(x, x[0], x[0], tile_rows=2.0), "tile_rows: an integer"),
+        (lambda x: kernels.persistent_layer_norm(x, x[0], x[0], tile_rows=1 << 30), "tile_rows: a tile has"),
+        (lambda x: kernels.rope(x[None, None], x[None, None], x, x, "all"), "rotated: an integer"),
+        (lambda x: kernels.relu(x, hints=4), "hints: a Hints"),
+        (lambda x: kernels.relu(x, hints=kernels.Hints(-1)), "hints: occupancy, -1"),
+        (lambda x: kernels.relu(x, hints=kernels.Hints(num_ctas=3)), "hints: num_ctas, 3"),
+        (lambda x: kernels.relu(x, hints=kernels.Hints(num_worker_warps=64)), "hints: num_worker_warps, 64"),
+        (lambda _: kernels.Hints(num_ctas=1 << 40), "num_ctas: 1099511627776"),
+        (lambda _: kernels.Tiling(m=1.5), "m: an integer"),
+        (lambda x: kernels.matmul(x[:, :4], x, tiling=(64, 64)), "tiling: a Tiling"),
+        (lambda x: kernels.matmul(x[:, :4], x, tiling=kernels.Tiling(m=1 << 30)), "tile_m: a tile has"),
+        (lambda x: kernels.relu(x.to_sparse_csr()), "input: its elements must be stored by strides"),
+        (lambda x: kernels.swiglu(x, x.to_sparse()), "up: its elements must be stored by strides"),
+        (
+            lambda x: kernels.relu(torch.nested.nested_tensor([x, x[:2]])),
+            "input: its elements must be stored",
+        ),
+        (lambda x: kernels.relu(x.to("meta")), "input: its address is null"),
     ],
 )
 def test_an_option_or_output_that_does_not_fit_is_refused(recorder: Path, call: Any, said: str) -> None:
     with pytest.raises((TypeError, ValueError)) as told:
         call(torch.zeros(4, 8))
     assert str(told.value).startswith(said)
+
+
+def square(*shape: int) -> Any:
+    return torch.zeros(*(shape or (8, 8)))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x: kernels.softmax(x, square(1, 8).expand(8, 8)), "out: elements of it share memory"),
+        (lambda x: kernels.softmax(x, square(16, 8).as_strided((8, 8), (7, 1))), "out: elements of it share"),
+        (lambda x: kernels.bmm(x[None], x[None], out=x.expand(2, 8, 8)[:1]), "out: it shares memory with a"),
+        (
+            lambda _: kernels.bmm(square(2, 8, 8), square(2, 8, 8), out=square().expand(2, 8, 8)),
+            "out: elements",
+        ),
+        (lambda x: kernels.matmul(square(), x, out=x), "out: it shares memory with b"),
+        (lambda x: kernels.transpose(x, x), "out: it shares memory with input"),
+        (lambda x: kernels.softmax(x[:4], x[1:5]), "out: it shares memory with input"),
+        (lambda x: kernels.softmax(x[1:5], x[:4]), "out: it shares memory with input"),
+        (lambda x: kernels.softmax(x[:, :4], x[:, 2:6]), "out: it shares memory with input"),
+        (lambda x: kernels.silu_and_mul(x, x[:, 4:]), "out: it shares memory with input"),
+        (
+            lambda x: kernels.rms_norm(x, torch.ones(8), rstd=x.view(-1)[8:16]),
+            "rstd: it shares memory",
+        ),
+        (lambda x: kernels.rms_norm(square(), x[0], out=x), "out: it shares memory with weight"),
+        (lambda _: _rope(square(1, 1, 4, 8).expand(1, 2, 4, 8)), "query: elements of it share memory"),
+        (lambda _: _rope(*[square(1, 2, 4, 8)] * 2), "key: it shares memory with query"),
+        (lambda _: _rope(q := square(1, 2, 4, 8), cos=q[0, 0]), "query: it shares memory with cos"),
+    ],
+)
+def test_an_output_that_other_blocks_read_or_write_is_refused(recorder: Path, call: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{said}"):
+        call(square())
+    assert not list(recorder.iterdir())
+
+
+def _rope(query: Any, key: Any = None, cos: Any = None) -> Any:
+    key = square(1, 2, 4, 8) if key is None else key
+    return kernels.rope(query, key, square(4, 8) if cos is None else cos, square(4, 8))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: kernels.softmax(x, x),
+        lambda x: kernels.swiglu(x, x, x),
+        lambda x: kernels.layer_norm(x, torch.ones(8), torch.ones(8), out=x),
+        lambda x: kernels.silu_and_mul(x, x[:, :4]),
+        lambda x: kernels.softmax(x[:, :4], x[:, 4:]),
+        lambda x: kernels.softmax(x[::2], x[1::2]),
+        lambda x: kernels.matmul(x[:, :4], x[:4], out=square(8, 16)[:, 8:]),
+        lambda _: _rope(*square(1, 4, 3, 2, 8).permute(2, 0, 3, 1, 4)[:2]),
+    ],
+    ids=["itself", "both", "norm", "first half", "columns", "rows", "gaps", "packed query and key"],
+)
+def test_an_output_in_place_or_between_inputs_is_written(recorder: Path, call: Any) -> None:
+    call(square())
+    assert len(list(recorder.glob("*.json"))) == 1
 
 
 def test_memory_that_is_not_what_it_says_is_refused(recorder: Path) -> None:
@@ -191,6 +278,43 @@ def test_what_is_remembered_of_a_layout_skips_no_check(recorder: Path) -> None:
     with torch.no_grad():
         kernels.relu(torch.zeros(3, 7, requires_grad=True))
     assert len(list(recorder.glob("*.json"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((None, "sm_90"), "folder: "),
+        (("/nowhere", "sm_90"), "folder: /nowhere"),
+        ((".", None), "arch: "),
+        ((".", "hopper"), "arch: "),
+        ((".", "sm_90", 0), "multiprocessors: 0"),
+        ((".", "sm_90", "all"), "multiprocessors: "),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused_by_name(library: Any, arguments: Any, said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=rf"^{said}"), kernels.recording(*arguments):
+        pass
+    assert not loading.is_recording()
+
+
+def test_a_recording_within_another_leaves_it_on(recorder: Path, tmp_path_factory: Any) -> None:
+    inner = tmp_path_factory.mktemp("inner")
+    with kernels.recording(inner, "sm_100"):
+        kernels.relu(torch.zeros(4))
+    kernels.relu(torch.zeros(4))
+    assert [len(list(folder.glob("*.json"))) for folder in (inner, recorder)] == [1, 1]
+
+
+def test_a_library_loaded_anew_does_not_launch_what_is_recorded(
+    recorder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Launches:
+        def __getattr__(self, name: str) -> Any:
+            raise AssertionError(f"{name} of another library than the one that records")
+
+    monkeypatch.setattr(loading._loaded, "get", Launches)
+    kernels.relu(torch.zeros(4))
+    assert len(list(recorder.glob("*.json"))) == 1
 
 
 def test_only_the_thread_that_records_records(recorder: Path) -> None:
@@ -219,8 +343,7 @@ def test_a_call_within_a_call_has_descriptors_of_its_own(monkeypatch: pytest.Mon
             assert (out.ptr, x.ptr) == pointers
             return 0
 
-    monkeypatch.setattr("tileir_kernels.call.library", Library)
-    monkeypatch.setattr(loading.recording_state, "on", True)
+    monkeypatch.setattr(loading.recording_state, "library", Library)
     for _ in range(2):
         given.clear()
         kernels.relu(*tensors[0])
@@ -248,6 +371,18 @@ def test_without_a_gpu_a_launch_says_so(library: Any, monkeypatch: pytest.Monkey
     assert status == library.TILEIR_DEVICE
     with pytest.raises(kernels.KernelError, match=r"^device: "):
         loading.check(library, status)
+
+
+def test_an_address_within_an_element_is_refused(library: Any) -> None:
+    given = describe_at(4099)
+    assert library.tileir_relu(given, given, loading.ffi.NULL, 0, loading.ffi.NULL) == library.TILEIR_STRIDE
+    assert loading.ffi.string(library.tileir_error()).startswith(b"input: its address 0x1003")
+
+
+def describe_at(address: int) -> Any:
+    return loading.ffi.new(
+        "TensorDesc *", {"ptr": address, "ndim": 1, "shape": [4], "strides": [1], "dtype": 0}
+    )
 
 
 def test_null_descriptors_are_refused(library: Any) -> None:
@@ -304,6 +439,36 @@ def test_a_new_source_file_is_a_change(workspace: Path) -> None:
     (workspace / "kernels" / "src" / "more.rs").write_text("more")
     assert build.stamp(workspace) != before[0]
     assert build.content_hash(workspace) != before[1]
+
+
+def test_what_an_editor_leaves_beside_a_source_is_none(workspace: Path) -> None:
+    before = build.stamp(workspace)
+    (workspace / "kernels" / "src" / ".#lib.rs").symlink_to("user@host.1234")
+    assert build.stamp(workspace) == before
+
+
+def test_a_source_that_changes_during_a_build_is_built_again(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = workspace / "kernels" / "src" / "lib.rs"
+    run = build.subprocess.run
+    edits = iter(["second"])
+
+    def edited(*arguments: Any, **options: Any) -> Any:
+        done = run(*arguments, **options)
+        source.write_text(next(edits, source.read_text()))
+        return done
+
+    monkeypatch.setattr(build.subprocess, "run", edited)
+    assert build.library(workspace).read_text() == "second"
+    source.write_text("first")
+    assert build.library(workspace).read_text() == "first"
+
+
+def test_a_library_of_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(loading.LIBRARY, "libc.so.6")
+    with pytest.raises(ImportError, match="no library of these kernels"):
+        loading._Loaded().get()
 
 
 def test_a_failed_build_says_why_and_leaves_the_old_library(workspace: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,20 @@ from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
     from tileir_diff.dump.model import Dumped
+
+
+ARCHITECTURE = re.compile(r"sm_(\d+)[af]?")
+OLDEST = 80
+
+
+def _arch(_: click.Context, __: click.Parameter, given: str) -> str:
+    found = ARCHITECTURE.fullmatch(given)
+    if found is None or int(found[1]) < OLDEST:
+        raise click.BadParameter(f"'{given}' is no architecture of Tile IR, as sm_90 or sm_100")
+    return given
+
+
+ARCH = click.option("--arch", default="sm_100", show_default=True, metavar="ARCH", callback=_arch)
 
 
 @click.group(short_help="Compile a kernel with its own front end.")
@@ -40,7 +55,7 @@ def dump() -> None:
     "--like", multiple=True, metavar="NAME=SPEC",
     help="An argument: x=f16[2048,4096]:16, x=f16[64,1000](1024,1):16, eps=f32, ROWS=64.",
 )  # fmt: skip
-@click.option("--arch", default="sm_100", show_default=True, metavar="ARCH")
+@ARCH
 @click.option(
     "--bytecode-version", metavar="VERSION", help="By default the newest that the front end writes."
 )
@@ -82,7 +97,7 @@ def dump_py(
     "--like", multiple=True, metavar="NAME=SPEC",
     help="A parameter or a generic: x=f16[2048,4096]:16, n=1000, n=x.shape0, eps=f32, E=f16, BM=64.",
 )  # fmt: skip
-@click.option("--arch", default="sm_100", show_default=True, metavar="ARCH")
+@ARCH
 @click.option(
     "--option", multiple=True, metavar="NAME=NUMBER", help="What the launcher sets: occupancy=2, ..."
 )
@@ -111,7 +126,7 @@ def dump_rs(
 
 @dump.command("cpp", short_help="Compile the tile kernels of a C++ file.")
 @click.argument("source", metavar="FILE.cu", type=PATH)
-@click.option("--arch", default="sm_100", show_default=True, metavar="ARCH")
+@ARCH
 @click.option("-o", "--output", metavar="FOLDER", help="Write FILE.mlir, .tilebc and .json there.")
 def dump_cpp(source: str, arch: str, output: str | None) -> None:
     """Compile the tile kernels of a C++ file with nvcc; no GPU is needed.

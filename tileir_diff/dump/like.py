@@ -18,6 +18,7 @@ BYTES: Final = {
 """Size of an element by type, in bytes."""
 ALIGNED: Final = 16
 """The alignment of an array where none is given, in bytes: that of what allocators give."""
+MAX_EXTENT: Final = 1 << 63
 ARRAY: Final = re.compile(r"(\w+)\[([\d,\s]*)\](?:\(([\d,\s]*)\))?(?::(\d+))?")
 WORDS: Final = {"true": True, "True": True, "false": False, "False": False}
 SCALAR: Final = re.compile(r"(\w+):(.+)")
@@ -46,11 +47,16 @@ class Argument(NamedTuple):
 
 
 def parse_likes(texts: Iterable[str], others: Iterable[Argument] = ()) -> list[Argument]:
-    """Reads all `--like` of a kernel; each may refer to those before it, and to others. Raises InputError."""
+    """Reads all `--like` of a kernel; each may refer to those before it, and to others.
+
+    Raises InputError, also where two are of one argument.
+    """
     known = {each.name: each for each in others}
     found: dict[str, Argument] = {}
     for text in texts:
         argument = parse_like(text, known)
+        if argument.name in found:
+            raise InputError(f"'{text}': {argument.name} is given before", "--like")
         known[argument.name] = found[argument.name] = argument
     return list(found.values())
 
@@ -83,7 +89,13 @@ def _array(name: str, found: re.Match[str], text: str) -> Argument:
     strides = row_major(shape) if found[3] is None else _numbers(found[3])
     if not shape or len(strides) != len(shape):
         raise InputError(f"'{text}': {len(shape)} extents and {len(strides)} strides", "--like")
-    return Argument(name, "array", dtype, shape, strides, int(found[4] or ALIGNED))
+    if any(number >= MAX_EXTENT for number in (*shape, *strides)):
+        raise InputError(f"'{text}': an extent or a stride does not fit 64 bits", "--like")
+    align = ALIGNED if found[4] is None else int(found[4])
+    if align < 1 or align % BYTES[dtype]:
+        told = f"no {dtype} lies at a multiple of {align} bytes: an element has {BYTES[dtype]}"
+        raise InputError(f"'{text}': {told}", "--like")
+    return Argument(name, "array", dtype, shape, strides, align)
 
 
 def _referred(text: str, known: dict[str, Argument], whole: str) -> Argument | int | None:

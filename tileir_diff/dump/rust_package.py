@@ -87,7 +87,12 @@ def _for_file(source: str) -> Program:
             link_.symlink_to(os.path.abspath(source))
         _write(folder / "Cargo.toml", MANIFEST.format(key=folder.name, cutile=CUTILE))
         _write(folder / "lib.rs", f"#[path = {json.dumps(place)}]\n#[allow(warnings)]\npub mod kernel;\n")
-    return _for_crate(str(folder), target.absolute())
+    try:
+        return _for_crate(str(folder), target.absolute())
+    except InputError as error:
+        if Path(error.path).name == link_.name and Path(error.path).resolve() == Path(source).resolve():
+            error.path = source
+        raise
 
 
 def _linked(place: Path, folder: Path, library: str, built: Built) -> Path:

@@ -92,7 +92,9 @@ def python_dumps(configurations: Sequence[Configuration]) -> list[Made | InputEr
             elif each.call:
                 made[index] = _called(each)
             else:
-                arguments = parse_likes([*each.like, *each.python_like])
+                shared = parse_likes(each.like)
+                own = parse_likes(each.python_like, shared)
+                arguments = list({given.name: given for given in (*shared, *own)}.values())
                 wanted.append((index, WantedPython(each.kernel, arguments, each.arch, spare=True)))
         except InputError as error:
             made[index] = error

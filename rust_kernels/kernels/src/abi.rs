@@ -27,6 +27,29 @@ pub struct LaunchHints {
     pub num_worker_warps: i32,
 }
 
+impl LaunchHints {
+    /// Refuses what the assembler would ignore.
+    pub fn checked(self) -> Outcome<Self> {
+        let power = |number: i32, most: i32| number == 0 || (number.count_ones() == 1 && (1..=most).contains(&number));
+        let told = [
+            ("occupancy", self.occupancy, (0..=32).contains(&self.occupancy), "in 0..=32"),
+            ("num_ctas", self.num_ctas, power(self.num_ctas, 16), "0 or a power of two up to 16"),
+            (
+                "num_worker_warps",
+                self.num_worker_warps,
+                power(self.num_worker_warps, 32),
+                "0 or a power of two up to 32",
+            ),
+        ];
+        match told.into_iter().find(|(_, _, fits, _)| !fits) {
+            Some((name, number, _, wanted)) => {
+                Err(Failure::new(Status::Value, format!("hints: {name}, {number}, is not {wanted}")))
+            }
+            None => Ok(self),
+        }
+    }
+}
+
 /// What an exported function returns.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -49,7 +49,7 @@ impl<T: Copy + Default> Given for *const T {
 /// Inputs are read first: what is wrong with them is often wrong with the outputs, too, and theirs is the name to tell.
 #[macro_export]
 macro_rules! export {
-    ($name:ident($($output:ident),*; $($input:ident),+ $(; $($option:ident: $type:ty),+)?)) => {
+    ($name:ident($($output:ident),+; $($input:ident),+ $(; $($option:ident: $type:ty),+)?)) => {
         /// See [`plan`].
         ///
         /// # Safety
@@ -57,7 +57,7 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $name(
-            $($output: *const $crate::abi::TensorDesc,)*
+            $($output: *const $crate::abi::TensorDesc,)+
             $($input: *const $crate::abi::TensorDesc,)+
             $($($option: $type,)+)?
             hints: *const $crate::abi::LaunchHints,
@@ -68,10 +68,11 @@ macro_rules! export {
                 // SAFETY: the caller's promise.
                 unsafe {
                     $(let $input = $crate::tensor::Tensor::read($input, stringify!($input))?;)+
-                    $(let $output = $crate::tensor::Tensor::read($output, stringify!($output))?;)*
+                    $(let $output = $crate::tensor::Tensor::read($output, stringify!($output))?;)+
                     let target = $crate::record::Target::of(device, stream);
-                    let at = $crate::export::At { hints: $crate::export::Given::value(hints), target };
-                    let call = plan($(&$output,)* $(&$input,)+ $($($crate::export::Given::value($option),)+)? &at)?;
+                    let at = $crate::export::At { hints: $crate::export::Given::value(hints).checked()?, target };
+                    let call = plan($(&$output,)+ $(&$input,)+ $($($crate::export::Given::value($option),)+)? &at)?;
+                    $crate::memory::apart(&[$(&$output),+], &[$(&$input),+])?;
                     at.target.run(&call)
                 }
             })

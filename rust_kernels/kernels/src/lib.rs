@@ -15,6 +15,7 @@ pub mod gpu;
 pub mod layer_norm;
 pub mod layer_norm_legacy;
 pub mod matmul;
+pub mod memory;
 pub mod persistent_layer_norm;
 pub mod record;
 pub mod relu;

@@ -130,6 +130,13 @@ pub unsafe extern "C" fn tileir_record(
             if !Path::new(&folder).is_dir() {
                 return Err(Failure::new(Status::Value, format!("folder: {folder} is no folder")));
             }
+            if !arch.strip_prefix("sm_").is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit())) {
+                return Err(Failure::new(Status::Value, format!("arch: {arch:?} is no architecture such as sm_90")));
+            }
+            if multiprocessors < 1 {
+                let text = format!("multiprocessors: {multiprocessors} is not above 0");
+                return Err(Failure::new(Status::Value, text));
+            }
             Some(Recording { folder: folder.into(), arch, multiprocessors, assemble: assemble != 0 })
         };
         RECORDING.set(recording);

@@ -14,6 +14,9 @@ pub enum Dtype {
     BF16 = 2,
 }
 
+/// Elements that a tile of Tile IR may have.
+pub const MAX_TILE: i32 = 1 << 24;
+
 impl Dtype {
     /// The name that cuTile Rust knows it by.
     pub fn name(self) -> &'static str {
@@ -95,6 +98,10 @@ impl Tensor {
         }
         if given.ptr == 0 {
             return Err(Failure::new(Status::Null, format!("{name}: its address is null")));
+        }
+        if !given.ptr.is_multiple_of(u64::from(dtype.bytes().unsigned_abs())) {
+            let text = format!("{name}: its address {:#x} is no multiple of an element's size", given.ptr);
+            return Err(Failure::new(Status::Stride, text));
         }
         Ok(Self { name, pointer: given.ptr, dtype, shape: narrow(shape, name)?, strides: narrow(strides, name)? })
     }
@@ -208,7 +215,13 @@ pub fn tiles_of(extent: i32, tile: i32) -> i32 {
 
 /// The number of elements of a tile that holds a whole row.
 pub fn tile_of(columns: i32, name: &str) -> Outcome<i32> {
-    let tile = u32::try_from(columns).ok().and_then(u32::checked_next_power_of_two);
-    let tile = tile.and_then(|tile| i32::try_from(tile).ok());
-    tile.ok_or_else(|| Failure::new(Status::TooLarge, format!("{name}: no tile holds a row of {columns}")))
+    if columns > MAX_TILE {
+        return Err(Failure::new(Status::TooLarge, format!("{name}: no tile holds a row of {columns}")));
+    }
+    Ok(tile_up_to(columns, MAX_TILE))
+}
+
+/// The number of elements of a tile that holds a row, or of the largest that is wanted.
+pub fn tile_up_to(columns: i32, largest: i32) -> i32 {
+    if columns > largest { largest } else { columns.unsigned_abs().next_power_of_two().cast_signed() }
 }

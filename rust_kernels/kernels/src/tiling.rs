@@ -2,7 +2,7 @@
 
 use crate::abi::{Failure, LaunchHints, Outcome, Status};
 use crate::record::Target;
-use crate::tensor::tiles_of;
+use crate::tensor::{MAX_TILE, tiles_of};
 
 /// Extents of the tiles, the rows of tiles in a group of blocks, the hint of the loads; 0: the operator's own.
 #[repr(C)]
@@ -32,6 +32,14 @@ impl Tiling {
         for (name, extent) in [("tile_m", chosen.m), ("tile_n", chosen.n), ("tile_k", chosen.k)] {
             if extent < 1 || extent.count_ones() != 1 {
                 return Err(Failure::new(Status::Value, format!("{name}: {extent} is no power of two")));
+            }
+        }
+        for (name, extent, other) in
+            [("tile_m", chosen.m, chosen.n), ("tile_n", chosen.n, chosen.k), ("tile_k", chosen.k, chosen.m)]
+        {
+            if extent > MAX_TILE / other {
+                let text = format!("{name}: a tile has at most {MAX_TILE} elements, not {extent} x {other}");
+                return Err(Failure::new(Status::Value, text));
             }
         }
         if chosen.group < 1 {

@@ -1,6 +1,7 @@
 //! Every kernel compiles to Tile IR that the disassembler verifies, in every type and form, with no check left in it.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cutile::cutile_compiler::specialization::compute_spec;
 use tileir_kernels::abi::{Failure, LaunchHints, MAX_RANK, Outcome, Status, TensorDesc};
@@ -19,6 +20,9 @@ const DTYPES: [Dtype; 3] = [Dtype::F32, Dtype::F16, Dtype::BF16];
 const ARCH: &str = "sm_90";
 const NO_HINTS: LaunchHints = LaunchHints { occupancy: 0, num_ctas: 0, num_worker_warps: 0 };
 
+/// How many tensors there are: each has memory of its own.
+static TENSORS: AtomicU64 = AtomicU64::new(1);
+
 /// A contiguous tensor at an aligned address that is never touched.
 fn tensor(dtype: Dtype, shape: &[i64]) -> Tensor {
     unsafe { Tensor::read(&descriptor(dtype, shape), "tensor") }.unwrap()
@@ -26,7 +30,7 @@ fn tensor(dtype: Dtype, shape: &[i64]) -> Tensor {
 
 fn descriptor(dtype: Dtype, shape: &[i64]) -> TensorDesc {
     let mut desc = TensorDesc {
-        ptr: 1 << 32,
+        ptr: TENSORS.fetch_add(1, Ordering::Relaxed) << 40,
         ndim: shape.len() as i32,
         shape: [0; MAX_RANK],
         strides: [0; MAX_RANK],
@@ -267,10 +271,9 @@ fn bmm_in_all_forms() {
 
 #[test]
 fn a_persistent_product_fills_the_device() {
-    let large = tensor(Dtype::F16, &[4096, 4096]);
-    let plan = |hints: LaunchHints| {
-        matmul::ffi::plan(&large, &large, &large, 0, 0, Tiling::default(), 1, &with(hints)).unwrap().grid
-    };
+    let [out, a, b] = [0; 3].map(|_| tensor(Dtype::F16, &[4096, 4096]));
+    let plan =
+        |hints: LaunchHints| matmul::ffi::plan(&out, &a, &b, 0, 0, Tiling::default(), 1, &with(hints)).unwrap().grid;
     assert_eq!(plan(NO_HINTS), (132, 1, 1));
     assert_eq!(plan(LaunchHints { occupancy: 2, num_ctas: 4, num_worker_warps: 0 }), (66, 1, 1));
 }

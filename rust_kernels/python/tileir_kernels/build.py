@@ -28,7 +28,8 @@ NAME: Final = "libtileir_kernels.so"
 def sources(workspace: Path = WORKSPACE) -> list[Path]:
     """The files that a build depends on."""
     crate = workspace / "kernels"
-    return [workspace / "Cargo.toml", crate / "Cargo.toml", *sorted((crate / "src").rglob("*.rs"))]
+    found = [path for path in (crate / "src").rglob("*.rs") if not path.name.startswith(".")]  # of editors
+    return [workspace / "Cargo.toml", crate / "Cargo.toml", *sorted(found)]
 
 
 def stamp(workspace: Path = WORKSPACE) -> tuple[tuple[int, int], ...]:
@@ -70,10 +71,16 @@ def library(workspace: Path = WORKSPACE) -> Path:
     store.mkdir(parents=True, exist_ok=True)
     with (store / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        built = store / f"{content_hash(workspace)}-{NAME}"
-        if not built.exists():
-            _build(workspace, built)
-    return built
+        while True:
+            known = content_hash(workspace)
+            built = store / f"{known}-{NAME}"
+            if built.exists():
+                return built
+            made = _build(workspace)
+            if content_hash(workspace) == known:  # else a source changed meanwhile
+                written = built.with_suffix(".new")
+                shutil.copyfile(made, written)
+                os.replace(written, built)
 
 
 def newest(workspace: Path = WORKSPACE) -> Path | None:
@@ -82,7 +89,8 @@ def newest(workspace: Path = WORKSPACE) -> Path | None:
     return max(built, key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
-def _build(workspace: Path, place: Path) -> None:
+def _build(workspace: Path) -> Path:
+    """Where cargo puts the library. Raises BuildError."""
     cargo = shutil.which("cargo")
     if cargo is None:
         raise BuildError("the library is not built, and there is no cargo to build it: install Rust 1.95")
@@ -93,6 +101,4 @@ def _build(workspace: Path, place: Path) -> None:
     if done.returncode != 0:
         raise BuildError(f"{' '.join(command[1:])} failed:\n{done.stderr[-4000:]}")
     folder = "debug" if profile() == "dev" else profile()
-    written = place.with_suffix(".new")
-    shutil.copyfile(target_folder(workspace) / folder / NAME, written)
-    os.replace(written, place)
+    return target_folder(workspace) / folder / NAME

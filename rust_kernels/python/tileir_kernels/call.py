@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
-from torch import Tensor, is_grad_enabled
+from torch import Tensor, is_grad_enabled, strided
 
 from tileir_kernels.library import check, ffi, library, recording_state
-from tileir_kernels.tensors import LAYOUTS, check_all, new_layout
+from tileir_kernels.tensors import LAYOUTS, Hints, check_all, checked, new_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tileir_kernels.tensors import Given, Hints, Layout
+    from tileir_kernels.tensors import Given, Layout
 
 MAX_STREAMS: Final = 1024
 NULL: Final[Any] = ffi.NULL
@@ -35,7 +35,7 @@ _streams: dict[int, Any] = {}
 
 def call(entry: str, arguments: tuple[Given, ...], *options: Any, hints: Hints | None = None) -> None:
     """Enqueues on torch's current stream. Raises what `check` of tensors does, or what a status means."""
-    recording = recording_state.on
+    recording = recording_state.library
     device = arguments[0][1].get_device()
     taken: list[tuple[Layout, Any]] = []
     for given in arguments:
@@ -43,8 +43,9 @@ def call(entry: str, arguments: tuple[Given, ...], *options: Any, hints: Hints |
         if (
             not isinstance(tensor, Tensor)
             or tensor.get_device() != device
-            or not (tensor.is_cuda or recording)
+            or not (tensor.is_cuda or recording is not None)
             or (tensor.requires_grad and is_grad_enabled())
+            or tensor.layout is not strided
             or tensor.is_neg()
         ):
             check_all(arguments)
@@ -57,11 +58,11 @@ def call(entry: str, arguments: tuple[Given, ...], *options: Any, hints: Hints |
             descriptor = layout.make()
         descriptor.ptr = tensor.data_ptr()
         taken.append((layout, descriptor))
-    loaded = library()
+    loaded = library() if recording is None else recording
     status = getattr(loaded, entry)(
         *[descriptor for _, descriptor in taken],
         *options,
-        NULL if hints is None else hints.c,
+        NULL if hints is None else checked("hints", hints, Hints).c,
         max(device, 0),
         NULL if device < 0 else _stream(device),
     )

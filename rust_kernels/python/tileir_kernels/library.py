@@ -17,6 +17,7 @@ from cffi import FFI
 
 from tileir_kernels import build
 from tileir_kernels.errors import BuildError, StaleLibraryWarning, failure
+from tileir_kernels.options import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +75,10 @@ class _Loaded:
 
     def load(self, path: Path, stamp: tuple[tuple[int, int], ...] | None) -> Any:
         library = ffi.dlopen(str(path))
-        theirs, ours = library.tileir_tensor_desc_size(), ffi.sizeof("TensorDesc")
+        try:
+            theirs, ours = library.tileir_tensor_desc_size(), ffi.sizeof("TensorDesc")
+        except AttributeError:
+            raise ImportError(f"{path}: it is no library of these kernels") from None
         if theirs != ours:
             raise ImportError(
                 f"{path}: its TensorDesc has {theirs} bytes, not {ours}: it is of another version"
@@ -87,9 +91,13 @@ class _Loaded:
 
 
 class _Recording(threading.local):
-    """Whether the calls of this thread are written down: the library, too, keeps that by thread."""
+    """What writes down the calls of this thread, and where to: the library, too, keeps that by thread.
 
-    on = False
+    `library`: one that is loaded anew would launch them.
+    """
+
+    library: Any = None
+    arguments: tuple[Any, ...] = ()
 
 
 _loaded = _Loaded()
@@ -102,7 +110,7 @@ def library() -> Any:
 
 
 def is_recording() -> bool:
-    return recording_state.on
+    return recording_state.library is not None
 
 
 def check(library: Any, status: int) -> None:
@@ -118,13 +126,25 @@ def recording(
     """Within it operators launch nothing: they write the kernels and launches into `folder`.
 
     They take tensors of any device; only addresses, shapes and strides matter. `assemble`: also compile the
-    kernels for `arch` into the cache that TILEIR_KERNELS_CACHE names.
+    kernels for `arch` into the cache that TILEIR_KERNELS_CACHE names. Sources that change are not followed.
+    Raises TypeError or ValueError, with the argument's name.
     """
-    loaded = library()
-    check(loaded, loaded.tileir_record(os.fsencode(folder), arch.encode(), multiprocessors, int(assemble)))
-    recording_state.on = True
+    if not isinstance(arch, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"arch: a name such as sm_90 is needed, not {arch!r}")
+    try:
+        place = os.fsencode(folder)
+    except TypeError:
+        raise TypeError(f"folder: a path is needed, not {folder!r}") from None
+    outer = recording_state.library, recording_state.arguments
+    loaded = library() if outer[0] is None else outer[0]
+    _record(loaded, (place, arch.encode(), whole("multiprocessors", multiprocessors), int(assemble)))
     try:
         yield
     finally:
-        recording_state.on = False
-        check(loaded, loaded.tileir_record(ffi.NULL, ffi.NULL, 0, 0))
+        _record(loaded, outer[1])
+
+
+def _record(loaded: Any, arguments: tuple[Any, ...]) -> None:
+    """From now on records so; without arguments, no longer."""
+    check(loaded, loaded.tileir_record(*arguments or (ffi.NULL, ffi.NULL, 0, 0)))
+    recording_state.library, recording_state.arguments = (loaded if arguments else None), arguments

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import torch
 
 from tileir_kernels.call import NULL, call
-from tileir_kernels.tensors import ROWS, check_is_tensor
+from tileir_kernels.options import any_whole, real, whole
+from tileir_kernels.tensors import ROWS, Tiling, check_is_tensor, checked
 
 if TYPE_CHECKING:
-    from tileir_kernels.tensors import Given, Hints, Tiling
+    from tileir_kernels.tensors import Given, Hints
 
 VARIANTS: dict[str, int] = {"rows": 0, "views": 1, "chunked": 2, "one_row": 3}
 NORM_VARIANTS = {"reload": 0, "persistent": 1, "cached": 2}
@@ -103,6 +104,7 @@ def geglu(
     """The first half of `input` along `dim`, times GELU of the second."""
     check_is_tensor("input", input)
     code = _choice("approximate", approximate, APPROXIMATIONS)
+    dim = whole("dim", dim)
     if not -input.dim() <= dim < input.dim():
         raise ValueError(f"dim: {dim} is no dimension of input, which has {input.dim()}")
     shape = list(input.shape)
@@ -122,10 +124,12 @@ def dropout(
 ) -> torch.Tensor:
     """`input` with elements set to zero with probability `p`, the others scaled by 1 / (1 - p)."""
     check_is_tensor("input", input)
+    probability = real("p", p)
+    if not 0 <= probability <= 1:
+        raise ValueError(f"p: {probability} is not in 0 to 1")
     result = _like(input, out)
-    call(
-        "tileir_dropout", (("out", result, None), ("input", input, None)), float(p), _mixed(seed), hints=hints
-    )
+    tensors = (("out", result, None), ("input", input, None))
+    call("tileir_dropout", tensors, probability, _mixed(seed), hints=hints)
     return result
 
 
@@ -151,7 +155,7 @@ def rms_norm(
     rstd = _statistic(input, (_row_count(input),), rstd)
     code = _choice("variant", variant, NORM_VARIANTS)
     tensors = (("out", result, ROWS), ("rstd", rstd, None), ("input", input, ROWS), ("weight", weight, None))
-    call("tileir_rms_norm", tensors, float(eps), float(shift), code, hints=hints)
+    call("tileir_rms_norm", tensors, real("eps", eps), real("shift", shift), code, hints=hints)
     return result
 
 
@@ -183,7 +187,7 @@ def layer_norm(
         ("rstd", _statistic(input, statistics, rstd), None),
         ("input", input, extents), ("weight", weight, FLAT), ("bias", bias, FLAT),
     )  # fmt: skip
-    call("tileir_layer_norm", tensors, float(eps), float(shift), hints=hints)
+    call("tileir_layer_norm", tensors, real("eps", eps), real("shift", shift), hints=hints)
     return result
 
 
@@ -204,7 +208,7 @@ def layer_norm_legacy(
     `mean`, `rstd`: where these and the deviation's inverse are written, f32.
     """
     result, tensors = _row_norm(input, weight, bias, out, mean, rstd)
-    call("tileir_layer_norm_legacy", tensors, float(eps), float(shift), hints=hints)
+    call("tileir_layer_norm_legacy", tensors, real("eps", eps), real("shift", shift), hints=hints)
     return result
 
 
@@ -229,7 +233,14 @@ def persistent_layer_norm(
     """
     compute = (mean is None or rstd is None) if compute is None else compute
     result, tensors = _row_norm(input, weight, bias, out, mean, rstd)
-    call("tileir_persistent_layer_norm", tensors, float(eps), int(compute), tile_rows, hints=hints)
+    call(
+        "tileir_persistent_layer_norm",
+        tensors,
+        real("eps", eps),
+        whole("compute", compute),
+        whole("tile_rows", tile_rows),
+        hints=hints,
+    )
     return result, tensors[1][1], tensors[2][1]
 
 
@@ -274,7 +285,7 @@ def rope(
         check_is_tensor(name, tensor)
     (_, cos), (_, sin) = [(name, tensor[None] if tensor.dim() == 2 else tensor) for name, tensor in angles]
     tensors = (("query", query, None), ("key", key, None), ("cos", cos, None), ("sin", sin, None))
-    call("tileir_rope", tensors, 0 if rotated is None else int(rotated), hints=hints)
+    call("tileir_rope", tensors, 0 if rotated is None else whole("rotated", rotated), hints=hints)
     return query, key
 
 
@@ -365,7 +376,7 @@ def _product(
     code = _choice("variant", variant, PRODUCT_VARIANTS)
     turn_a, turn_b = bool(transposes[0]), bool(transposes[1])
     result = _result(a, _product_shape(a.shape, b.shape, turn_a, turn_b), out)
-    cut = NULL if tiling is None else tiling.c
+    cut = NULL if tiling is None else checked("tiling", tiling, Tiling).c
     call(
         name, (("out", result, None), ("a", a, None), ("b", b, None)), turn_a, turn_b, cut, code, hints=hints
     )
@@ -382,7 +393,7 @@ def _product_shape(a: torch.Size, b: torch.Size, turn_a: bool, turn_b: bool) -> 
 
 def _mixed(seed: int) -> int:
     """A signed number of 32 bits that all depend on the seed: the kernel itself hashes little."""
-    product = (int(seed) * GOLDEN_RATIO) % (1 << 32)
+    product = (any_whole("seed", seed) * GOLDEN_RATIO) % (1 << 32)
     return product - (1 << 32) if product >> 31 else product
 
 
@@ -416,8 +427,8 @@ def _row_count(tensor: torch.Tensor) -> int:
 @functools.lru_cache(maxsize=1024)
 def _squashed(shape: torch.Size, start: int, end: int | None) -> tuple[int, int, int]:
     """How many elements lie before, in and after the dimensions from `start` to before `end`."""
-    rank = len(shape)
-    first, last = (start + rank if start < 0 else start), (rank if end is None else end)
+    rank, start = len(shape), whole("start", start)
+    first, last = (start + rank if start < 0 else start), (rank if end is None else whole("end", end))
     last = last + rank if last < 0 else last
     if not 0 <= first < last <= rank:
         raise ValueError(f"start: no dimensions of input lie in {start} to {end}; it has {rank}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import torch
 
 from tileir_kernels.library import ffi, is_recording
+from tileir_kernels.options import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,14 +30,16 @@ class Hints:
     """Hints of one launch to the assembler, instead of the kernel's own."""
 
     def __init__(self, occupancy: int = 0, num_ctas: int = 0, num_worker_warps: int = 0) -> None:
-        self.c = ffi.new("LaunchHints *", (occupancy, num_ctas, num_worker_warps))
+        numbers = (("occupancy", occupancy), ("num_ctas", num_ctas), ("num_worker_warps", num_worker_warps))
+        self.c = ffi.new("LaunchHints *", tuple(whole(name, given) for name, given in numbers))
 
 
 class Tiling:
     """How a product of matrices is cut into tiles; 0: the operator's own."""
 
     def __init__(self, m: int = 0, n: int = 0, k: int = 0, group: int = 0, latency: int = 0) -> None:
-        self.c = ffi.new("Tiling *", (m, n, k, group, latency))
+        numbers = (("m", m), ("n", n), ("k", k), ("group", group), ("latency", latency))
+        self.c = ffi.new("Tiling *", tuple(whole(name, given) for name, given in numbers))
 
 
 class Layout:
@@ -108,8 +111,6 @@ def check(name: str, tensor: Any) -> None:
         raise ValueError(f"{name}: a tensor on a CUDA device is needed, not on {tensor.device}")
     if tensor.requires_grad and torch.is_grad_enabled():
         raise ValueError(f"{name}: requires a gradient, and these operators have none: detach it")
-    if tensor.layout != torch.strided:
-        raise ValueError(f"{name}: its elements must be stored by strides, not as {tensor.layout}")
     if tensor.is_neg():
         raise ValueError(f"{name}: its memory holds the negated numbers: resolve_neg() makes others")
 
@@ -117,6 +118,16 @@ def check(name: str, tensor: Any) -> None:
 def check_is_tensor(name: str, given: Any) -> None:
     if not isinstance(given, torch.Tensor):
         raise TypeError(f"{name}: a torch.Tensor is needed, not {type(given).__name__}")
+    if given.layout != torch.strided or given.is_nested:
+        told = "nested tensors" if given.is_nested else given.layout
+        raise ValueError(f"{name}: its elements must be stored by strides, not as {told}")
+
+
+def checked(name: str, given: Any, kind: type) -> Any:
+    """What is given for an option. Raises TypeError where it is not of that kind."""
+    if not isinstance(given, kind):
+        raise TypeError(f"{name}: a {kind.__name__} is needed, not {type(given).__name__}")
+    return given
 
 
 def check_all(arguments: Iterable[Given]) -> None:

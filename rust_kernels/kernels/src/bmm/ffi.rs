@@ -4,6 +4,7 @@ use super::kernel::bmm;
 use crate::abi::{Failure, LaunchHints, Outcome, Status};
 use crate::call::{Call, Generic, Kernel};
 use crate::export::At;
+use crate::memory::separate;
 use crate::tensor::Tensor;
 use crate::tiling::{Tiling, flag, persistent_blocks, product, untransposed};
 use crate::{export, kernel};
@@ -39,6 +40,7 @@ pub fn plan(
     output.same_dtype(a)?;
     output.has_shape(&[batch, m, n], "a and b")?;
     output.rows_adjacent()?;
+    separate(output, &[a, b])?;
     let (dtype, number) = (Generic::Type(a.dtype), Generic::Number);
     match variant {
         0 => {

@@ -4,7 +4,7 @@ use super::kernel::layer_norm;
 use crate::abi::Outcome;
 use crate::call::{Call, Generic, Kernel};
 use crate::export::At;
-use crate::tensor::{Tensor, tile_of, tiles_of};
+use crate::tensor::{Tensor, tile_up_to, tiles_of};
 use crate::{export, kernel};
 
 static VIEWS: Kernel = kernel!(layer_norm::views(input, output, weight, bias, mean, rstd));
@@ -49,8 +49,8 @@ pub fn plan(
     let number = Generic::Number;
     let types = [input.dtype, weight.dtype].map(Generic::Type);
     let bits = [eps, shift].map(Generic::bits);
-    let width = tile_of(columns, "input")?.min(MAX_WIDTH);
-    let tile = tile_of(channels, "input")?.min(TILE_BYTES / width / input.dtype.bytes());
+    let width = tile_up_to(columns, MAX_WIDTH);
+    let tile = tile_up_to(channels, TILE_BYTES / width / input.dtype.bytes());
     let grid = [rows, tiles_of(columns, width), 1];
     if columns >= VIEW_COLUMNS {
         let tiles = [tile.min(MAX_VIEW_TILE), width].map(number);

@@ -4,6 +4,7 @@ use super::kernel::matmul;
 use crate::abi::{Failure, Outcome, Status};
 use crate::call::{Call, Generic, Kernel};
 use crate::export::At;
+use crate::memory::separate;
 use crate::tensor::{Dtype, Tensor};
 use crate::tiling::{Tiling, flag, persistent_blocks, product, untransposed};
 use crate::{export, kernel};
@@ -34,6 +35,7 @@ pub fn plan(
     output.same_dtype(a)?;
     output.has_shape(&[m, n], "a and b")?;
     output.matrix()?;
+    separate(output, &[a, b])?;
     let tf32 = Generic::Flag(a.dtype == Dtype::F32);
     let generics = |tiling: &Tiling| {
         let [m, n, k] = [tiling.m, tiling.n, tiling.k].map(Generic::Number);

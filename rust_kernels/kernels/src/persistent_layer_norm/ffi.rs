@@ -4,7 +4,7 @@ use super::kernel::persistent_layer_norm;
 use crate::abi::{Failure, Outcome, Status};
 use crate::call::{Call, Generic, Kernel};
 use crate::export::At;
-use crate::tensor::{Dtype, Tensor, tile_of, tiles_of};
+use crate::tensor::{Dtype, MAX_TILE, Tensor, tile_of, tiles_of};
 use crate::{export, kernel};
 
 static COMPUTED: Kernel = kernel!(persistent_layer_norm::computed(input, output, weight, bias, mean, rstd));
@@ -52,7 +52,12 @@ pub fn plan(
     }
     let tiles = tiles_of(rows, height);
     let blocks = at.target.multiprocessors()?.min(tiles);
-    let tiling = [height, tile_of(columns, "input")?, blocks].map(number);
+    let width = tile_of(columns, "input")?;
+    if height > MAX_TILE / width {
+        let text = format!("tile_rows: a tile has at most {MAX_TILE} elements, no {height} rows of {width}");
+        return Err(Failure::new(Status::Value, text));
+    }
+    let tiling = [height, width, blocks].map(number);
     if hints.num_worker_warps == 0 {
         hints.num_worker_warps = WORKER_WARPS;
     }

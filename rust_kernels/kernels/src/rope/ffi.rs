@@ -50,4 +50,4 @@ pub fn plan(query: &Tensor, key: &Tensor, cos: &Tensor, sin: &Tensor, rotated: i
     Ok(Call::new(&ROTATION, generics, blocks, hints).view(query).view(key).view(cos).view(sin))
 }
 
-export!(tileir_rope(; query, key, cos, sin; rotated: i32));
+export!(tileir_rope(query, key; cos, sin; rotated: i32));

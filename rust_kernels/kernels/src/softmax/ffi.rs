@@ -4,7 +4,7 @@ use super::kernel::softmax;
 use crate::abi::{Failure, Outcome, Status};
 use crate::call::{Call, Generic, Kernel};
 use crate::export::At;
-use crate::tensor::{Tensor, tile_of};
+use crate::tensor::{Tensor, tile_of, tile_up_to};
 use crate::{export, kernel};
 
 static ROWS: Kernel = kernel!(softmax::rows(output: matrix, input: matrix));
@@ -23,7 +23,8 @@ pub fn plan(output: &Tensor, input: &Tensor, variant: i32, at: &At) -> Outcome<C
     output.same_dtype(input)?;
     output.same_shape(input)?;
     output.matrix()?;
-    let (dtype, tile) = (Generic::Type(input.dtype), tile_of(columns, "input")?);
+    let dtype = Generic::Type(input.dtype);
+    let tile = if variant == 2 { tile_up_to(columns, MAX_TILE) } else { tile_of(columns, "input")? };
     let number = Generic::Number;
     let blocks = |each: i32| Ok(at.target.multiprocessors()?.saturating_mul(each).min(rows));
     match variant {
@@ -36,7 +37,6 @@ pub fn plan(output: &Tensor, input: &Tensor, variant: i32, at: &At) -> Outcome<C
             Ok(Call::new(&VIEWS, generics, blocks(each)?, at.hints).view(output).view(input))
         }
         2 => {
-            let tile = tile.min(MAX_TILE);
             let chunks = columns.div_euclid(tile) + i32::from(columns % tile != 0);
             let generics = vec![dtype, number(rows), number(chunks), number(tile)];
             Call::new(&CHUNKED, generics, blocks(OCCUPANCY)?, at.hints).matrix(output)?.matrix(input)

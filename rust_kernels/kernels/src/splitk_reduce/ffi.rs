@@ -4,7 +4,8 @@ use super::kernel::splitk_reduce;
 use crate::abi::{Failure, Outcome, Status};
 use crate::call::{Call, Generic, Kernel};
 use crate::export::At;
-use crate::tensor::{Dtype, Tensor, tile_of, tiles_of};
+use crate::memory::separate;
+use crate::tensor::{Dtype, Tensor, tile_of, tile_up_to, tiles_of};
 use crate::{export, kernel};
 
 static HEADS: Kernel = kernel!(splitk_reduce::heads(
@@ -32,7 +33,8 @@ pub fn plan(output: &Tensor, parts: &Tensor, lse: &Tensor, at: &At) -> Outcome<C
     output.same_dtype(parts)?;
     output.has_shape(&[batches, heads, columns], "parts")?;
     output.rows_adjacent()?;
-    let (lanes, tile) = (tile_of(splits, "parts")?, tile_of(columns, "parts")?.min(MAX_TILE));
+    separate(output, &[parts, lse])?;
+    let (lanes, tile) = (tile_of(splits, "parts")?, tile_up_to(columns, MAX_TILE));
     let number = Generic::Number;
     let generics = vec![Generic::Type(parts.dtype), number(lanes), number(tile), Generic::Flag(lanes >= DOT_FROM)];
     let mut call = Call::new(&HEADS, generics, 1, at.hints)

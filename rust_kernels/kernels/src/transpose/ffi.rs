@@ -4,6 +4,7 @@ use super::kernel::transpose;
 use crate::abi::Outcome;
 use crate::call::{Call, Generic, Kernel};
 use crate::export::At;
+use crate::memory::separate;
 use crate::tensor::{Tensor, tiles_of};
 use crate::{export, kernel};
 
@@ -18,6 +19,7 @@ pub fn plan(output: &Tensor, input: &Tensor, at: &At) -> Outcome<Call> {
     output.same_dtype(input)?;
     output.has_shape(&[columns, rows], "input")?;
     output.matrix()?;
+    separate(output, &[input])?;
     let large = input.dtype.bytes() == 2 && rows.min(columns) >= LARGE;
     let tile = if large { LARGE_TILE } else { TILE };
     let generics = vec![Generic::Type(input.dtype), Generic::Number(tile), Generic::Number(tile)];

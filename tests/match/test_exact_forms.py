@@ -184,7 +184,8 @@ def test_a_division_by_zero_less_a_number_is_none_by_its_negative(way: str) -> N
 
 @pytest.mark.parametrize("use", ["mulf %one, %d0", "divf %d0, %one", "addf %d0, %one"])
 def test_elsewhere_they_are_taken_as_equal(use: str) -> None:
-    assert_equal(*(with_value(f"{each}\n%w = {use} : {F}") for each in BELOW.values()))
+    less, negative = (with_value(f"{each}\n%w = {use} : {F}") for each in BELOW.values())
+    assert_equal(less, negative)
 
 
 def test_what_is_added_to_zero_may_be_divided_by() -> None:

@@ -105,6 +105,7 @@ PHRASES = {
     "grid than the reference, and nothing else differs",
     "or it is the kernel that takes its arguments in this order": "the launch or the kernel may be mended: "
     "values of arguments are exchanged between the two",
+    "… of … elements differ": "two tables of numbers; the first that differs is told",
     "leaves where the reference goes on": "the condition to leave a loop is turned around",
     "the address of a load comes from it, so it may read anywhere": "the value that differs is an index",
     "the reference keeps the address of this load in bounds, whether or not the value is used": "as an "

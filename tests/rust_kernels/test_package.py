@@ -24,6 +24,9 @@ from tileir_kernels import library as loading  # noqa: E402
 from tileir_kernels.header import header  # noqa: E402
 from tileir_kernels.tensors import describe  # noqa: E402
 
+untyped: Any = kernels
+"""For arguments of the wrong type."""
+
 CALLS = {
     "softmax": lambda x: kernels.softmax(x),
     "silu_and_mul": lambda x: kernels.silu_and_mul(x),
@@ -166,25 +169,25 @@ def test_a_tensor_that_is_not_on_a_gpu_is_refused_by_name(operator: str) -> None
         (lambda x: kernels.rope(x[None, None], x[None, None], x, x, 16), "rotated: half of 16"),
         (lambda x: kernels.rope(x[None, None].mT, x[None, None].mT, x.t(), x.t()), "query: only along"),
         (lambda x: kernels.dropout(x, 1, float("nan")), "p: "),
-        (lambda x: kernels.dropout(x, 1, "half"), "p: a number"),
-        (lambda x: kernels.dropout(x, 1.5), "seed: an integer"),
-        (lambda x: kernels.geglu(x, 1.0), "dim: an integer"),
+        (lambda x: untyped.dropout(x, 1, "half"), "p: a number"),
+        (lambda x: untyped.dropout(x, 1.5), "seed: an integer"),
+        (lambda x: untyped.geglu(x, 1.0), "dim: an integer"),
         (lambda x: kernels.geglu(x, 1 << 40), "dim: 1099511627776"),
-        (lambda x: kernels.rms_norm(x, x[0], None), "eps: a number"),
-        (lambda x: kernels.rms_norm(x, x[0], 1e-6, "1"), "shift: a number"),
-        (lambda x: kernels.layer_norm(x, x[0], x[0], start="last"), "start: an integer"),
-        (lambda x: kernels.layer_norm(x, x[0], x[0], end=1.5), "end: an integer"),
-        (lambda x: kernels.persistent_layer_norm(x, x[0], x[0], compute="yes"), "compute: an integer"),
-        (lambda x: kernels.persistent_layer_norm(x, x[0], x[0], tile_rows=2.0), "tile_rows: an integer"),
+        (lambda x: untyped.rms_norm(x, x[0], None), "eps: a number"),
+        (lambda x: untyped.rms_norm(x, x[0], 1e-6, "1"), "shift: a number"),
+        (lambda x: untyped.layer_norm(x, x[0], x[0], start="last"), "start: an integer"),
+        (lambda x: untyped.layer_norm(x, x[0], x[0], end=1.5), "end: an integer"),
+        (lambda x: untyped.persistent_layer_norm(x, x[0], x[0], compute="yes"), "compute: an integer"),
+        (lambda x: untyped.persistent_layer_norm(x, x[0], x[0], tile_rows=2.0), "tile_rows: an integer"),
         (lambda x: kernels.persistent_layer_norm(x, x[0], x[0], tile_rows=1 << 30), "tile_rows: a tile has"),
-        (lambda x: kernels.rope(x[None, None], x[None, None], x, x, "all"), "rotated: an integer"),
-        (lambda x: kernels.relu(x, hints=4), "hints: a Hints"),
+        (lambda x: untyped.rope(x[None, None], x[None, None], x, x, "all"), "rotated: an integer"),
+        (lambda x: untyped.relu(x, hints=4), "hints: a Hints"),
         (lambda x: kernels.relu(x, hints=kernels.Hints(-1)), "hints: occupancy, -1"),
         (lambda x: kernels.relu(x, hints=kernels.Hints(num_ctas=3)), "hints: num_ctas, 3"),
         (lambda x: kernels.relu(x, hints=kernels.Hints(num_worker_warps=64)), "hints: num_worker_warps, 64"),
         (lambda _: kernels.Hints(num_ctas=1 << 40), "num_ctas: 1099511627776"),
-        (lambda _: kernels.Tiling(m=1.5), "m: an integer"),
-        (lambda x: kernels.matmul(x[:, :4], x, tiling=(64, 64)), "tiling: a Tiling"),
+        (lambda _: untyped.Tiling(m=1.5), "m: an integer"),
+        (lambda x: untyped.matmul(x[:, :4], x, tiling=(64, 64)), "tiling: a Tiling"),
         (lambda x: kernels.matmul(x[:, :4], x, tiling=kernels.Tiling(m=1 << 30)), "tile_m: a tile has"),
         (lambda x: kernels.relu(x.to_sparse_csr()), "input: its elements must be stored by strides"),
         (lambda x: kernels.swiglu(x, x.to_sparse()), "up: its elements must be stored by strides"),

@@ -104,6 +104,7 @@ def test_every_launch_is_written(tmp_path: Path) -> None:
         ("host.py:nothing()", "launches no kernel"),
         ("host.py:fails(f32[4])", "error: "),
         ("host.py:none()", "name 'none' is not defined"),
+        ("host.py:nothing(f32[4]:2)", "no f32 lies at a multiple of 2 bytes"),
         ("none.py:none()", "no such file"),
     ],
 )
@@ -115,6 +116,6 @@ def test_a_call_that_cannot_be_recorded(call: str, said: str, tmp_path: Path) ->
 
 def test_what_is_no_call() -> None:
     assert "names no call: write MODULE:FUNCTION(ARGUMENTS)" in dump("host.py:add").output
-    assert "how many multiprocessors has sm_77?" in dump("host:add()", "--arch", "sm_77").output
+    assert "how many multiprocessors has sm_103?" in dump("host:add()", "--arch", "sm_103").output
     assert "no --like" in dump("host:add()", "--like", "x=1").output
     assert "give a MODULE:KERNEL" in CliRunner().invoke(app, ["dump", "py"]).output

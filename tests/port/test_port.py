@@ -297,9 +297,12 @@ def test_calls_that_are_recorded_and_a_pair_without_a_table(tmp_path: Path) -> N
     kernel = f"{kernels}/softmax/kernel.py:softmax"
     result = check(kernel, entry, *shared, "--grid", "4")
     assert (result.exit_code, result.output.split(None, 1)[0]) == (0, "PASS"), result.output
-    result = check(kernel, f"{crate}::none", *shared)
-    assert result.exit_code == 2
-    assert result.output.startswith("BLOCKED")
+    refusals = (("none", "sm_90", "no entry none"), ("softmax", "gpu", "'gpu' is no architecture"))
+    for generated, arch, said in refusals:
+        result = check(kernel, f"{crate}::{generated}", *shared, "--arch", arch)
+        assert result.exit_code == 2
+        assert result.output.startswith("BLOCKED")
+        assert said in result.output
 
 
 @pytest.mark.parametrize("grid", ["", "0", "4,", "1,2,3,4", "x", "-1", "2.0"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,20 +15,6 @@ from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
     from tileir_diff.dump.model import Dumped
-
-
-ARCHITECTURE = re.compile(r"sm_(\d+)[af]?")
-OLDEST = 80
-
-
-def _arch(_: click.Context, __: click.Parameter, given: str) -> str:
-    found = ARCHITECTURE.fullmatch(given)
-    if found is None or int(found[1]) < OLDEST:
-        raise click.BadParameter(f"'{given}' is no architecture of Tile IR, as sm_90 or sm_100")
-    return given
-
-
-ARCH = click.option("--arch", default="sm_100", show_default=True, metavar="ARCH", callback=_arch)
 
 
 @click.group(short_help="Compile a kernel with its own front end.")
@@ -55,7 +40,7 @@ def dump() -> None:
     "--like", multiple=True, metavar="NAME=SPEC",
     help="An argument: x=f16[2048,4096]:16, x=f16[64,1000](1024,1):16, eps=f32, ROWS=64.",
 )  # fmt: skip
-@ARCH
+@click.option("--arch", default="sm_100", show_default=True, metavar="ARCH")
 @click.option(
     "--bytecode-version", metavar="VERSION", help="By default the newest that the front end writes."
 )
@@ -73,9 +58,11 @@ def dump_py(
     Exit status: 0 written, 2 it cannot be compiled.
     """
     from tileir_diff.dump.like import parse_likes
+    from tileir_diff.dump.model import check_architecture
     from tileir_diff.dump.python import dump_call, dump_python
 
     with guarded(kernel or call or "dump py"):
+        check_architecture(arch)
         if call is not None:
             if kernel is not None or like:
                 raise InputError(
@@ -97,7 +84,7 @@ def dump_py(
     "--like", multiple=True, metavar="NAME=SPEC",
     help="A parameter or a generic: x=f16[2048,4096]:16, n=1000, n=x.shape0, eps=f32, E=f16, BM=64.",
 )  # fmt: skip
-@ARCH
+@click.option("--arch", default="sm_100", show_default=True, metavar="ARCH")
 @click.option(
     "--option", multiple=True, metavar="NAME=NUMBER", help="What the launcher sets: occupancy=2, ..."
 )
@@ -116,9 +103,11 @@ def dump_rs(
     Exit status: 0 written, 2 it cannot be compiled.
     """
     from tileir_diff.dump.like import parse_likes
+    from tileir_diff.dump.model import check_architecture
     from tileir_diff.dump.rust import Wanted, dump_rust, parse_grid, parse_options
 
     with guarded(crate):
+        check_architecture(arch)
         wanted = Wanted(entry, parse_likes(like), arch, parse_options(option), parse_grid(grid))
         made = dump_rust(crate, wanted, bytecode_version)
         _write(made, output, made.specialised["kernel"].rpartition("::")[2])
@@ -126,7 +115,7 @@ def dump_rs(
 
 @dump.command("cpp", short_help="Compile the tile kernels of a C++ file.")
 @click.argument("source", metavar="FILE.cu", type=PATH)
-@ARCH
+@click.option("--arch", default="sm_100", show_default=True, metavar="ARCH")
 @click.option("-o", "--output", metavar="FOLDER", help="Write FILE.mlir, .tilebc and .json there.")
 def dump_cpp(source: str, arch: str, output: str | None) -> None:
     """Compile the tile kernels of a C++ file with nvcc; no GPU is needed.
@@ -136,8 +125,10 @@ def dump_cpp(source: str, arch: str, output: str | None) -> None:
     Exit status: 0 written, 2 it cannot be compiled.
     """
     from tileir_diff.dump import cpp
+    from tileir_diff.dump.model import check_architecture
 
     with guarded(source):
+        check_architecture(arch)
         _write(cpp.dump_cpp(source, arch), output, Path(source).stem, ".tilebc")
 
 

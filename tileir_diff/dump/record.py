@@ -241,13 +241,16 @@ def record(load: Callable[[], Any], call: str, arch: str, processors: int | None
             dtype = getattr(torch, TORCH.get(found[1], ""), None)
             if dtype is None:
                 return found[0]
+            align = int(found[4] or 16)
+            if align < 1 or align % dtype.itemsize:
+                raise ValueError(f"no {found[1]} lies at a multiple of {align} bytes")
             name = f"_array{len(names)}"
             shape = _numbers(found[2])
             if found[3]:
                 names[name] = torch.empty_strided(shape, _numbers(found[3]), dtype=dtype, device="cuda")
             else:
                 names[name] = torch.empty(shape, dtype=dtype, device="cuda")
-            recorder.place(names[name], int(found[4] or 16))
+            recorder.place(names[name], align)
             return name
 
         code = ARRAY.sub(array, call)

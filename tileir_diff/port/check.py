@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tileir_diff.dump.like import Argument, parse_likes
-from tileir_diff.dump.model import Dumped
+from tileir_diff.dump.model import Dumped, check_architecture
 from tileir_diff.dump.python import Wanted as WantedPython
 from tileir_diff.dump.python import dump_call, dump_kernels
 from tileir_diff.dump.rust import Exporter
@@ -87,6 +87,7 @@ def python_dumps(configurations: Sequence[Configuration]) -> list[Made | InputEr
     wanted: list[tuple[int, WantedPython]] = []
     for index, each in enumerate(configurations):
         try:
+            check_architecture(each.arch)
             if each.reference:
                 made[index] = NO_DUMP
             elif each.call:

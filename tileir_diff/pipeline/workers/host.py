@@ -34,7 +34,8 @@ const HINTS: LaunchHints = LaunchHints {{ occupancy: 0, num_ctas: 0, num_worker_
 {statics}
 
 fn fits(tensor: &Tensor, dtype: Dtype, align: u64, shape: &[i32], strides: &[i32]) -> bool {{
-    tensor.dtype == dtype && tensor.pointer % align == 0 && *tensor.shape == *shape && *tensor.strides == *strides
+    let placed = tensor.dtype == dtype && tensor.pointer % align == 0;
+    placed && *tensor.shape == *shape && *tensor.strides == *strides
 }}
 
 /// # Safety

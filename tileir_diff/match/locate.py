@@ -284,7 +284,7 @@ def _acts(op: Any) -> bool:
 
 def _words(blame: Blame, item: Local, rule: str) -> tuple[str, str]:
     ref, gen = item.reference, item.generated
-    if item.what in ("inserted", "removed") and rule.split("/")[0] in OF_VALUES and ref and gen:
+    if item.what in CHAINED and rule.split("/")[0] in OF_VALUES and ref and gen:
         a, b = _with_and_without(item, ref, gen)
         return _operand(blame, 0, a), _operand(blame, 1, b)
     if item.what == "attribute" and ref is not None and gen is not None:

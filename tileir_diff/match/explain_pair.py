@@ -11,6 +11,7 @@ from tileir_diff.match.blame_masks import mask, within_trips
 from tileir_diff.match.blame_memory import address, orderings, tile_words
 from tileir_diff.match.canonical import depth_iteration, printed
 from tileir_diff.match.explain import describe
+from tileir_diff.match.uncompared import uncompared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,21 +40,24 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
         found.append(blame.make("element-type/changed", ref.op, gen.op, ref.element, gen.element))
     if _accumulates(blame, gen) and not _accumulates(blame, ref):
         words = f"overwrites {_array(blame, ref)}", _array(blame, gen)
-        return [*found, blame.make("accumulator/in-memory", ref.op, gen.op, *words)]
+        found.append(blame.make("accumulator/in-memory", ref.op, gen.op, *words))
+        return found + uncompared(blame, ref, gen)
     if pair.reference.extents != pair.generated.extents:
         words = _shape(ref.shape), _shape(gen.shape)
-        return [*found, blame.make("tile-shape/changed", ref.op, gen.op, *words, impact="logic")]
+        found.append(blame.make("tile-shape/changed", ref.op, gen.op, *words, impact="logic"))
+        return found + uncompared(blame, ref, gen)
     if ref.op.get("mode") != gen.op.get("mode"):
         words = str(ref.op.get("mode")), str(gen.op.get("mode"))
         found.append(blame.make("atomic/mode", ref.op, gen.op, *words, part="mode"))
     found.extend(orderings(blame, ref.op, gen.op))
     if len(ref.loops) != len(gen.loops):
         found.append(_loop_depth(blame, ref, gen))
-        return found + _where_and_what(blame, pair) if tiles_by_block(blame, ref, gen) else found
+        whole = tiles_by_block(blame, ref, gen)
+        return found + (_where_and_what(blame, pair) if whole else uncompared(blame, ref, gen))
     for x, y in zip(ref.loops, gen.loops, strict=True):
         found.extend(finding.difference for finding in pair_loops(blame, x, y, None, 0))
     if any(not same_start(blame, x, y) for x, y in zip(ref.loops, gen.loops, strict=True)):
-        return found  # the iterations mean other things
+        return found + uncompared(blame, ref, gen)  # the iterations mean other things
     found += _where_and_what(blame, pair)
     if not found:
         loops = zip(ref.loops, gen.loops, strict=True)

@@ -1,0 +1,82 @@
+"""What shows even where two effects are too unlike to be compared: the blocks, and the functions computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tileir_diff.graph.values import defining_op, ops_within
+from tileir_diff.match.sites import text
+
+if TYPE_CHECKING:
+    from tileir_diff.graph.kernel import Effect
+    from tileir_diff.match.blame import Blame
+    from tileir_diff.match.model import Difference
+
+FUNCTIONS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("exp", "exp2", "sinh", "cosh", "tanh"), frozenset({"exponential"})),
+    **dict.fromkeys(("log", "log2"), frozenset({"logarithm"})),
+    **dict.fromkeys(("sqrt", "rsqrt"), frozenset({"root"})),
+    "pow": frozenset({"exponential", "logarithm", "root"}),
+    "tan": frozenset({"sin", "cos"}),
+    "sin": frozenset({"sin"}),
+    "cos": frozenset({"cos"}),
+}
+"""By op, what it computes; two ops of one kind may stand for each other, of two kinds never."""
+MAX_OPS = 20000
+
+
+def uncompared(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
+    """Other blocks, or other functions, than the reference has anywhere behind the effect."""
+    found: list[Difference] = []
+    axes = _axes(blame, ref), _axes(blame, gen)
+    if axes[0] and not axes[0] & axes[1]:
+        words = (_named(each) for each in axes)
+        found.append(blame.make("grid/axis", ref.op, gen.op, *words, part="index"))
+    ours, theirs = _functions(ref), _functions(gen)
+    ref_kinds, gen_kinds = ({kind for op in ops for kind in FUNCTIONS[op.short]} for ops in (ours, theirs))
+    strange = next((op for op in theirs if not FUNCTIONS[op.short] & ref_kinds), None)
+    if strange is not None:
+        lost = next((op for op in ours if not FUNCTIONS[op.short] & gen_kinds), None)
+        lost = lost or next((op for op in ours if len(_alike(ours, op)) > len(_alike(theirs, op))), None)
+        expected = "never does" if lost is None else text(lost)
+        found.append(blame.make("arithmetic/op", lost, strange, expected, text(strange)))
+    return found
+
+
+def _axes(blame: Blame, effect: Effect) -> set[int]:
+    """The axes of the grid that the address of an effect depends on, by its loops too."""
+    terms = blame.terms
+    behind = [] if effect.pointer is None else [effect.pointer]
+    axes: set[int] = set()
+    for loop in effect.loops:
+        behind += [loop.lower, *(each for carry in loop.carries for each in (carry.init, carry.next))]
+        if loop.shared is not None:
+            axes.add(loop.shared)
+    leaves = {leaf for term in behind for leaf in terms.symbols[term] if terms.kind[leaf] == "block"}
+    return axes | {terms.attr[leaf][0] for leaf in leaves}
+
+
+def _named(axes: set[int]) -> str:
+    return " and ".join(f"block.{'xyz'[axis]}" for axis in sorted(axes)) or "no block id that varies"
+
+
+def _functions(effect: Effect) -> list[Any]:
+    """The ops behind an effect that compute a function, in the order of the dump."""
+    seen: dict[int, Any] = {}
+    work: list[Any] = [effect.op]
+    while work and len(seen) < MAX_OPS:
+        op = work.pop()
+        if id(op) in seen:
+            continue
+        seen[id(op)] = op
+        for inner in ops_within(op):
+            for value in inner.operands:
+                owner = defining_op(value)
+                if owner is not None:
+                    work.append(owner)
+    inner = {id(each): each for op in seen.values() for each in ops_within(op)}
+    return sorted((op for op in inner.values() if op.short in FUNCTIONS), key=lambda op: op.span.line)
+
+
+def _alike(ops: list[Any], one: Any) -> list[Any]:
+    return [op for op in ops if op.short == one.short]

@@ -27,20 +27,28 @@ MAX_OPS = 20000
 
 def uncompared(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
     """Other blocks, or other functions, than the reference has anywhere behind the effect."""
-    found: list[Difference] = []
+    return other_blocks(blame, ref, gen) + other_functions(blame, ref, gen)
+
+
+def other_blocks(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
+    """An address that depends on none of the axes of the grid that the reference's depends on."""
     axes = _axes(blame, ref), _axes(blame, gen)
-    if axes[0] and not axes[0] & axes[1]:
-        words = (_named(each) for each in axes)
-        found.append(blame.make("grid/axis", ref.op, gen.op, *words, part="index"))
+    if not axes[0] or axes[0] & axes[1]:
+        return []
+    return [blame.make("grid/axis", ref.op, gen.op, *map(_named, axes), part="index")]
+
+
+def other_functions(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
+    """A function that nothing behind the reference's effect can spell."""
     ours, theirs = _functions(ref), _functions(gen)
     ref_kinds, gen_kinds = ({kind for op in ops for kind in FUNCTIONS[op.short]} for ops in (ours, theirs))
     strange = next((op for op in theirs if not FUNCTIONS[op.short] & ref_kinds), None)
-    if strange is not None:
-        lost = next((op for op in ours if not FUNCTIONS[op.short] & gen_kinds), None)
-        lost = lost or next((op for op in ours if len(_alike(ours, op)) > len(_alike(theirs, op))), None)
-        expected = "never does" if lost is None else text(lost)
-        found.append(blame.make("arithmetic/op", lost, strange, expected, text(strange)))
-    return found
+    if strange is None:
+        return []
+    lost = next((op for op in ours if not FUNCTIONS[op.short] & gen_kinds), None)
+    lost = lost or next((op for op in ours if len(_alike(ours, op)) > len(_alike(theirs, op))), None)
+    expected = "never does" if lost is None else text(lost)
+    return [blame.make("arithmetic/op", lost, strange, expected, text(strange))]
 
 
 def _axes(blame: Blame, effect: Effect) -> set[int]:

@@ -104,6 +104,7 @@ def test_every_launch_is_written(tmp_path: Path) -> None:
         ("host.py:nothing()", "launches no kernel"),
         ("host.py:fails(f32[4])", "error: "),
         ("host.py:none()", "name 'none' is not defined"),
+        ("host.py:nothing(exit(3))", "it called exit(3)"),
         ("host.py:nothing(f32[4]:2)", "no f32 lies at a multiple of 2 bytes"),
         ("none.py:none()", "no such file"),
     ],

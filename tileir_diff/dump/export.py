@@ -49,6 +49,8 @@ def main() -> int:
             answers.append({"made": made, "version": version("cuda-tile")})
         except RefusedError as error:
             answers.append({"error": str(error)})
+        except SystemExit as error:
+            answers.append({"error": f"it called exit({'' if error.code is None else repr(error.code)})"})
         except Exception as error:  # of the kernel's module, or of cuTile Python
             answers.append({"error": f"{type(error).__name__}: {error}"})
     print(json.dumps(answers))

@@ -15,7 +15,7 @@ from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes
 from tileir_diff.pipeline.gates.common import Given, Ruled
 from tileir_diff.pipeline.log import Answered, Attempted, Begun, Ended, Judged, Log, Supplied, sha256
-from tileir_diff.pipeline.sandbox import snapshot
+from tileir_diff.pipeline.sandbox import LARGEST, NOT_PLAIN, snapshot
 from tileir_diff.pipeline.sign import bare, make_key, signed
 from tileir_diff.pipeline.stages import STAGES, owns
 from tileir_diff.pipeline.state import Run, limits_of, replayed
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Watch = Callable[[Run, str], None]
 
-LARGEST: Final = 8 << 20
-"""Bytes of one file that is taken from a worker."""
 TREE: Final = "tree"
 """The folder with the port's files as they are now; the log and its store are what counts."""
 
@@ -129,7 +127,7 @@ class Port:
             start = monotonic()
             answer = self.worker.work(task)
             seconds = monotonic() - start
-            now = {path: data for path, data in snapshot(folder).items() if not path.startswith(SCRATCH)}
+            now = snapshot(folder)
         outputs, refused = taken(stage, before, now)
         put = self.log.store.put
         self.log.append(
@@ -232,9 +230,8 @@ def taken(
     changed = sorted(path for path in {*before, *now} if before.get(path) != now.get(path))
     refused = [path for path in changed if not owns(stage, path)]
     outputs = {path: data for path, data in now.items() if owns(stage, path)}
-    refused += [
-        path for path, data in outputs.items() if len(data) > LARGEST or data.startswith(b"\0not a plain")
-    ]
+    too_much = sum(map(len, outputs.values())) > LARGEST
+    refused += [path for path, data in outputs.items() if too_much or data == NOT_PLAIN]
     return outputs, refused
 
 

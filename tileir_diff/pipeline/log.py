@@ -59,7 +59,7 @@ class Answered(_Entry):
     kind: Literal["answered"] = "answered"
     attempt: int
     stage: Stage
-    status: Literal["ok", "failed", "timeout"]
+    status: Literal["ok", "failed", "timeout", "stopped"]
     outputs: dict[str, Sha]
     refused: list[str]
     said: Sha = Field(description="What it printed.")

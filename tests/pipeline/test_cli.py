@@ -106,8 +106,22 @@ def test_a_replay_tells_a_verdict_that_was_raised(tmp_path: Path) -> None:
     name = port.log.store.put(forged.to_json().encode())
     changed = [*entries]
     changed[at] = entries[at].model_copy(update={"verdict": name})
-    found = replay(tmp_path / "run", Script(told).gates(), changed, port.log.store)
+    found = replay(tmp_path / "run", Script(told).gates(), changed[: at + 1], port.log.store)
     assert found[1][1] == "the verdict in the log was altered"
+
+
+def test_a_log_that_is_cut_off_is_no_end(tmp_path: Path) -> None:
+    port = begun(tmp_path / "run", Writer(), Script(HAPPY).gates())
+    port.log.close()
+    assert ask("port", "replay", tmp_path / "run").output.endswith(
+        "0 of them differ; the run has not ended\n"
+    )
+
+
+def test_a_begin_that_failed_is_no_run(tmp_path: Path) -> None:
+    call = ("port", "k", "--workdir", tmp_path / "run", "--reference")
+    for _ in range(2):
+        assert "has no launch" in ask(*call, "x.mlir").output
 
 
 def test_what_a_verdict_is_worth(tmp_path: Path) -> None:

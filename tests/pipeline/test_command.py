@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -133,16 +135,47 @@ def test_no_process_is_left_that_could_write_later(tmp_path: Path) -> None:
     marker = f"tileir-{os.getpid()}-{tmp_path.name}"
     code = LEAVES.format(seconds=0.5)
     sandbox.run([sys.executable, "-c", code, marker], tmp_path, 60.0)
-    commands = [
-        path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _alive(int(path.parent.name))
-    ]
-    assert not [each for each in commands if marker.encode() in each]
+    assert not _running(marker)
 
 
 def needs_namespaces() -> None:
     """Skips where a program gets none."""
     if sandbox.sandbox() != sandbox.NAMESPACE:
         pytest.skip("this system has no mount namespaces for users")
+
+
+def test_a_worker_ends_with_a_run_that_is_killed(tmp_path: Path) -> None:
+    if shutil.which("setpriv") is None:
+        pytest.skip("nothing here ends a program with the one that started it")
+    inner = (
+        f"import pathlib, time; pathlib.Path({str(tmp_path / 'own' / 'begun')!r}).touch(); time.sleep(600)"
+    )
+    (tmp_path / "own").mkdir()
+    code = (
+        "import pathlib, sys\nfrom tileir_diff.pipeline import sandbox\n"
+        f"sandbox.run([sys.executable, '-c', {inner!r}, 'tileir-killed-{os.getpid()}'], "
+        f"pathlib.Path({str(tmp_path / 'own')!r}), 600.0)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "own" / "begun").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.kill()
+    deadline = time.monotonic() + 10
+    while (left := _running(f"tileir-killed-{os.getpid()}")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not left
+
+
+def _running(marker: str) -> list[bytes]:
+    """Command lines with a word, of programs and not of what starts them."""
+    found: list[bytes] = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = path.read_bytes().split(b"\0")
+            if marker.encode() in words and _alive(int(path.parent.name)):
+                found.append(b" ".join(words))
+    return found
 
 
 @pytest.mark.parametrize(

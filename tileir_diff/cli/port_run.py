@@ -83,7 +83,8 @@ def _port(operator: str, given: dict[str, Any]) -> int:
             raise InputError("no port has begun here", str(folder))
         emit(status_text(entries), None)
         return 0 if replayed(entries).state.end == COMPLETE else 1
-    if not given["resume"] and (folder / NAME).exists():
+    log = folder / NAME
+    if not given["resume"] and log.is_file() and log.stat().st_size:
         raise InputError("there is a run: `--resume` goes on with it", str(folder))
     worker = _worker(given["worker"])
     running = Port(folder, worker, gates(), cards())
@@ -174,6 +175,7 @@ def _replay(path: Path) -> int:
     from tileir_diff.pipeline.engine import replay
     from tileir_diff.pipeline.gates.table import gates
     from tileir_diff.pipeline.log import NAME, OBJECTS, Store, read_log
+    from tileir_diff.pipeline.state import replayed
 
     log = path / NAME if path.is_dir() else path
     entries = read_log(log)
@@ -183,5 +185,6 @@ def _replay(path: Path) -> int:
     for entry, wrong in told:
         emit(f"{entry.attempt:>3}  {entry.stage:<12}  {entry.outcome:<11}  {wrong or 'the same'}\n", None)
     differ = sum(bool(wrong) for _, wrong in told)
-    emit(f"{len(told)} verdicts, {differ} of them differ\n", None)
+    end = replayed(entries).state.end
+    emit(f"{len(told)} verdicts, {differ} of them differ; {end or 'the run has not ended'}\n", None)
     return 1 if differ else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     Watch = Callable[[Run, str], None]
 
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)
+"""What the system lacks, not the answer."""
 TREE: Final = "tree"
 """The folder with the port's files as they are now; the log and its store are what counts."""
 
@@ -210,6 +213,12 @@ def judged(
         return gates[stage](Given(place, dict(begun.settings), (hidden,)))
     except InputError as error:
         return _broken(stage, "MALFORMED", str(error).replace(f"{place}/", ""))
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in FULL:  # that is nobody's answer
+            raise InputError(f"cannot write: {error.strerror}", str(place)) from None
+        # no run may end here each time it goes on; what a gate does not understand does not pass
+        told = f"tileir-diff failed on it, {type(error).__name__}: {error}".replace(f"{place}/", "")
+        return _broken(stage, "MALFORMED", told)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

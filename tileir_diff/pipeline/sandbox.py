@@ -111,6 +111,8 @@ def run(
             raise InputError("cannot be run: no such program", command[0])
         how = sandbox()
         call = _alone(command, folder, hide, writable, layers) if how == NAMESPACE else list(command)
+        if shutil.which("setpriv") is not None:  # it ends with us, also where we are killed
+            call = ["setpriv", "--pdeathsig", "KILL", *call]
         try:
             process = subprocess.Popen(
                 call, cwd=folder, env=own, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -12,7 +12,7 @@ from tests.pipeline.fakes import CARDS, HAPPY, LIMITS, OWN, Script, Writer, begu
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import GateVerdict
 from tileir_diff.pipeline.engine import Port
-from tileir_diff.pipeline.gates.common import Given, Ruled
+from tileir_diff.pipeline.gates.common import Gate, Given, Ruled
 from tileir_diff.pipeline.log import Answered, Attempted, Judged
 from tileir_diff.pipeline.machine import Limits
 from tileir_diff.pipeline.sign import KEY
@@ -286,7 +286,7 @@ def test_a_gate_that_fails_is_no_pass_and_no_end(fault: Exception, tmp_path: Pat
     def judge(given: Given) -> Ruled:
         raise fault
 
-    gates = {**Script(()).gates(), "analyst": judge}
+    gates: dict[Stage, Gate] = {**Script(()).gates(), "analyst": judge}
     port = begun(tmp_path / "run", Writer(), gates, Limits(per_stage=2))
     assert port.go().state.end == "BLOCKED: budget (analyst: 2 attempts)"
     assert {each.outcome for each in port.log.entries if isinstance(each, Judged)} == {"MALFORMED"}
@@ -296,7 +296,8 @@ def test_a_full_disk_is_nobodys_answer(tmp_path: Path) -> None:
     def judge(given: Given) -> Ruled:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    port = begun(tmp_path / "run", Writer(), {**Script(()).gates(), "analyst": judge})
+    gates: dict[Stage, Gate] = {**Script(()).gates(), "analyst": judge}
+    port = begun(tmp_path / "run", Writer(), gates)
     with pytest.raises(InputError, match="No space left"):
         port.go()
     assert not any(isinstance(each, Judged) for each in port.log.entries)

@@ -127,7 +127,7 @@ def test_two_variants_are_ported_measured_replayed_and_laid_out(tmp_path: Path) 
     from tests.pipeline import test_measured
 
     data = results({"softmax": (1.0, 1.0), "short": (1.0, 1.0)})
-    data["sources"] = {path: test_measured.sha256(text.encode()) for path, text in now.items()}
+    data["sources"] = {"k": {path: test_measured.sha256(text.encode()) for path, text in now.items()}}
     (tmp_path / "results.json").write_text(json.dumps(data))
     more = CliRunner().invoke(
         app,

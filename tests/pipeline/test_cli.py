@@ -39,6 +39,10 @@ def ask(*words: object) -> Result:
         (("port", "k", "--status"), "log.jsonl"),
         (("port", "replay", "none"), "none"),
         (("port", "a", "b"), "give one operator"),
+        *(
+            (("port", name, "--reference", spec("softmax")), "is a name")
+            for name in ("", "../x", "a b", "1a", "\xfc")
+        ),
         (("gate",), "give --analysis"),
         (("gate", "--analysis", "none.json", "--kernel", "k.rs"), "none.json"),
         (("gate", "--verify", "none.json"), "none.json"),
@@ -140,7 +144,10 @@ def test_what_a_verdict_is_worth(tmp_path: Path) -> None:
     assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: altered")
     lay(tmp_path, {"gates/kernel.json": signed(verdict, b"o" * 32).to_json()})
     assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: forged")
-    lay(tmp_path, {"kernel.rs": "other"})
+    blind = verdict.model_copy(update={"saw": {}})
+    lay(tmp_path, {"gates/kernel.json": signed(blind, None).to_json()})
+    assert "it has not seen analysis.json" in ask(*call, "--recompute").output
+    lay(tmp_path, {"gates/kernel.json": signed(verdict, b"o" * 32).to_json(), "kernel.rs": "other"})
     assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: stale")
 
 

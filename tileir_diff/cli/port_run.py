@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,6 +70,7 @@ def port(ctx: click.Context, words: tuple[str, ...], **given: Any) -> None:
 
 def _port(operator: str, given: dict[str, Any]) -> int:
     from tileir_diff.pipeline.agents import cards
+    from tileir_diff.pipeline.artifacts import NAME_OF
     from tileir_diff.pipeline.engine import Port
     from tileir_diff.pipeline.gates.table import gates
     from tileir_diff.pipeline.log import NAME, read_log
@@ -76,6 +78,8 @@ def _port(operator: str, given: dict[str, Any]) -> int:
     from tileir_diff.pipeline.show import status_text
     from tileir_diff.pipeline.state import replayed
 
+    if not re.fullmatch(NAME_OF, operator, re.ASCII):
+        raise InputError("an operator is a name: a letter or _, then letters, digits, _, - or .", operator)
     folder = Path(given["workdir"] or Path("port", operator))
     if given["status"]:
         entries = read_log(folder / NAME)
@@ -120,7 +124,7 @@ def _begin_or_supply(running: Port, operator: str, given: dict[str, Any]) -> Non
         files[WAIVERS] = _bytes(given["waivers"])
     files |= prepare(given["references"])
     limits = Limits(given["attempts"], given["spawns"], given["tokens"], given["seconds"])
-    settings = {"run_seconds": f"{given['run_seconds']:g}"}
+    settings = {"operator": operator, "run_seconds": f"{given['run_seconds']:g}"}
     if WAIVERS in files:
         from datetime import date
 

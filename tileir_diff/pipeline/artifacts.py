@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of a file's bytes, in hex.")]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.-]*$", max_length=100)]
+NAME_OF = r"[A-Za-z_][A-Za-z0-9_.-]{0,99}"
+Name = Annotated[str, Field(pattern=f"^{NAME_OF}$", max_length=100)]
 
 
 def _stays_inside(path: str) -> str:
@@ -204,7 +205,7 @@ class GateVerdict(Artifact):
     evidence: Evidence
     checks: list[Check]
     findings: list[GateFinding] = Field(default_factory=list[GateFinding])
-    saw: dict[str, Sha] = Field(description="Every file that the verdict depends on.")
+    saw: dict[Inside, Sha] = Field(description="Every file that the verdict depends on.")
     settings: dict[str, str] = Field(default_factory=dict, description="What the user decided.")
     versions: dict[str, str]
     content: str = Field(default="", description="SHA-256 of this document without `content` and `mac`.")

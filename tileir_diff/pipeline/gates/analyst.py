@@ -32,6 +32,9 @@ def judge(given: Given) -> Ruled:
     except InputError as error:
         return ruling.malformed(error)
     ruling.check("schema", None, f"{len(analysis.variants)} variants")
+    wanted = given.settings.get("operator", analysis.operator)
+    wrong = f"it is called {analysis.operator}, and {wanted} is to be ported"
+    ruling.check("operator", None if analysis.operator == wanted else wrong, wanted)
     references = sorted(path.stem for path in (given.folder / "reference").glob("*.mlir"))
     ruling.saw(*(f"reference/{name}.{kind}" for name in references for kind in ("mlir", "json")))
     used = {variant.reference for variant in analysis.variants}

@@ -304,7 +304,17 @@ def test_what_is_no_template_is_bad_input(text: str, tmp_path: Path) -> None:
         read_command(str(path))
 
 
-@pytest.mark.parametrize("text", ["", "{}", '[{"stage": "none"}]', '[{"stage": "host", "files": 1}]'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '[{"stage": "none"}]',
+        '[{"stage": "host", "files": 1}]',
+        '[{"stage": "host", "files": {"../x": "text"}}]',
+        '[{"stage": "host", "files": {"/tmp/x": null}}]',
+    ],
+)
 def test_what_are_no_recorded_answers_is_bad_input(text: str, tmp_path: Path) -> None:
     path = tmp_path / "answers.json"
     path.write_text(text)

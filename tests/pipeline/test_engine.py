@@ -303,3 +303,16 @@ def test_a_full_disk_is_nobodys_answer(tmp_path: Path) -> None:
     assert not any(isinstance(each, Judged) for each in port.log.entries)
     port.gates = Script(HAPPY).gates()
     assert port.go().state.end == "COMPLETE: unmeasured"
+
+
+def test_what_changes_between_attempts_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("deepdiff")
+
+    def number(task: Task) -> None:
+        (task.folder / OWN[task.stage]).write_text(f'{{"at": {task.attempt}, "same": 1}}')
+
+    port = begun(tmp_path / "run", Writer(number), Script((("analyst", "FAIL"), *HAPPY)).gates())
+    port.go()
+    changed = [each.changed for each in port.log.entries if isinstance(each, Judged)]
+    assert "analysis.json['at']: 1 -> 2" in changed[1]
+    assert not any("same" in each for each in changed[1])

@@ -33,6 +33,9 @@ WORKERS = "template, command:FILE.toml or replay:FILE.json"
 @click.option("--status", is_flag=True, help="Only show where the run is.")
 @click.option("--results", type=PATH, metavar="FILE", help="Results of a GPU for this very kernel, as JSON.")
 @click.option("--waivers", type=PATH, metavar="FILE", help="A settings file, of which the waivers count.")
+@click.option(
+    "--baselines", type=PATH, metavar="FILE", help="Times of the reference's back ends on a GPU, as JSON."
+)
 @click.option("--attempts", type=click.IntRange(1), default=4, show_default=True, help="Workers a stage.")
 @click.option("--spawns", type=click.IntRange(1), default=16, show_default=True, help="Workers in all.")
 @click.option(
@@ -107,14 +110,15 @@ def _port(operator: str, given: dict[str, Any]) -> int:
 
 
 def _begin_or_supply(running: Port, operator: str, given: dict[str, Any]) -> None:
-    from tileir_diff.pipeline.gates.common import RESULTS, WAIVERS
+    from tileir_diff.pipeline.artifacts import Baselines
+    from tileir_diff.pipeline.gates.common import BASELINES, RESULTS, WAIVERS
     from tileir_diff.pipeline.machine import Limits
     from tileir_diff.pipeline.references import prepare
 
     files = {RESULTS: _bytes(given["results"])} if given["results"] else {}
     if running.log.entries:
-        if given["references"] or given["waivers"]:
-            raise InputError("they belong to the begin of a run", "--reference, --waivers")
+        if given["references"] or given["waivers"] or given["baselines"]:
+            raise InputError("they belong to the begin of a run", "--reference, --waivers, --baselines")
         running.supply(files)
         return
     if given["waivers"]:
@@ -122,6 +126,11 @@ def _begin_or_supply(running: Port, operator: str, given: dict[str, Any]) -> Non
 
         read_config(given["waivers"])  # says what is wrong with it
         files[WAIVERS] = _bytes(given["waivers"])
+    if given["baselines"]:
+        from tileir_diff.ingest.text import read_text
+
+        Baselines.read(read_text(given["baselines"]), given["baselines"])  # says what is wrong with it
+        files[BASELINES] = _bytes(given["baselines"])
     files |= prepare(given["references"])
     limits = Limits(given["attempts"], given["spawns"], given["tokens"], given["seconds"])
     settings = {"operator": operator, "run_seconds": f"{given['run_seconds']:g}"}

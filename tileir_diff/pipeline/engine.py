@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)
 """What the system lacks, not the answer."""
+MOST: Final = 100
+"""So many changes of an artifact are told."""
 TREE: Final = "tree"
 """The folder with the port's files as they are now; the log and its store are what counts."""
 
@@ -165,7 +167,9 @@ class Port:
                 verdict=put(verdict.encode()),
                 outputs={path: put(data) for path, data in sorted(ruled.outputs.items())},
                 seconds=round(monotonic() - start, 3),
-                changed=[] if before is None else self._changed(before.verdict, verdict),
+                changed=[]
+                if before is None
+                else [*self._changed(before.verdict, verdict), *self._edited(run, answered)],
             )
         )
 
@@ -177,6 +181,24 @@ class Port:
             return changes(bare(old, "saw").to_json(), bare(new, "saw").to_json())
         except InputError:
             return []
+
+    def _edited(self, run: Run, answered: Answered) -> list[str]:
+        """What this attempt's artifacts have that those before had not, path by path."""
+        told: list[str] = []
+        for path, name in sorted(answered.outputs.items()):
+            old = run.files.get(path)
+            if old is None or old == name:
+                continue
+            try:
+                found = changes(self.log.store.get(old).decode(), self.log.store.get(name).decode())
+            except (
+                InputError,
+                ValueError,
+                RecursionError,
+            ):  # no JSON, or no deepdiff: that it differs is all
+                found = [": other contents"]
+            told += [f"{path}{each}" for each in found[:MOST]]
+        return told
 
 
 def _silent(run: Run, what: str) -> None:

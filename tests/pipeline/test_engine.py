@@ -12,7 +12,7 @@ from tests.pipeline.fakes import CARDS, HAPPY, LIMITS, OWN, Script, Writer, begu
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import GateVerdict
 from tileir_diff.pipeline.engine import Port
-from tileir_diff.pipeline.gates.common import Gate, Given, Ruled
+from tileir_diff.pipeline.gates.common import Gate, Given, Ruled, Ruling
 from tileir_diff.pipeline.log import Answered, Attempted, Judged
 from tileir_diff.pipeline.machine import Limits
 from tileir_diff.pipeline.sign import KEY
@@ -290,6 +290,18 @@ def test_a_gate_that_fails_is_no_pass_and_no_end(fault: Exception, tmp_path: Pat
     port = begun(tmp_path / "run", Writer(), gates, Limits(per_stage=2))
     assert port.go().state.end == "BLOCKED: budget (analyst: 2 attempts)"
     assert {each.outcome for each in port.log.entries if isinstance(each, Judged)} == {"MALFORMED"}
+
+
+@pytest.mark.parametrize("path", ["analysis.json", "reference/a.mlir"])
+def test_what_changes_while_it_is_judged_does_not_pass(path: str, tmp_path: Path) -> None:
+    def judge(given: Given) -> Ruled:
+        (given.folder / path).write_text("other")
+        return Ruling("analyst", given).rule("PASS")
+
+    gates: dict[Stage, Gate] = {**Script(()).gates(), "analyst": judge}
+    port = begun(tmp_path / "run", Writer(), gates, Limits(per_stage=1))
+    port.go()
+    assert [each.outcome for each in port.log.entries if isinstance(each, Judged)] == ["MALFORMED"]
 
 
 def test_a_full_disk_is_nobodys_answer(tmp_path: Path) -> None:

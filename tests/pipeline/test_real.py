@@ -258,10 +258,24 @@ def test_a_wrapper_changes_nothing_of_what_it_is_judged_by(
     if where == sandbox.NAMESPACE:  # what it has written is gone, and counts for nothing
         assert told(port) == END
         return
+    assert told(port)[2:] == [("host", "MALFORMED"), *END[2:]]
+    assert "was changed while it was judged" in verdict(port, "host").checks[0].detail
+
+
+@pytest.mark.parametrize("where", [sandbox.NAMESPACE, sandbox.COPY])
+def test_a_wrapper_does_not_change_the_library_for_the_next_call(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if where == sandbox.NAMESPACE and sandbox.sandbox() != where:
+        pytest.skip("this system has no mount namespaces for users")
+    monkeypatch.setattr(sandbox, "sandbox", lambda: where)
+    monkeypatch.setattr("tileir_diff.pipeline.gates.host.foreign_python", _nothing)
+    code = "import sys\nopen(sys.argv[1], 'ab').write(b'forged')\n"
+    edits: dict[Stage, Edit] = {"host": swap("wrapper.py", "import ctypes\n", f"import ctypes\n{code}")}
+    port = ported(tmp_path / "run", ("softmax",), edits)
     assert told(port)[2] == ("host", "FAIL")
-    assert "has changed" in next(
-        each.detail for each in verdict(port, "host").checks if each.result == "fail"
-    )
+    wanted = "Read-only" if where == sandbox.NAMESPACE else "the library was changed"
+    assert any(wanted in each.detail for each in verdict(port, "host").checks if each.result == "fail")
 
 
 def test_a_report_that_blames_another_is_malformed(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes
 from tileir_diff.pipeline.gates.common import Given, Ruled
 from tileir_diff.pipeline.log import Answered, Attempted, Begun, Ended, Judged, Log, Supplied, sha256
-from tileir_diff.pipeline.sandbox import LARGEST, NOT_PLAIN, snapshot
+from tileir_diff.pipeline.sandbox import LARGEST, NOT_PLAIN, read_plain, snapshot
 from tileir_diff.pipeline.sign import bare, make_key, signed
 from tileir_diff.pipeline.stages import STAGES, owns
 from tileir_diff.pipeline.state import Run, limits_of, replayed
@@ -232,7 +232,13 @@ def judged(
     place = place or _gate_folder(hidden)
     try:
         materialise(place, files, store)
-        return gates[stage](Given(place, dict(begun.settings), (hidden,)))
+        ruled = gates[stage](Given(place, dict(begun.settings), (hidden,)))
+        other = [path for path, name in files.items() if sha256(read_plain(place / path, 1 << 30)) != name]
+        if other:
+            return _broken(
+                stage, "MALFORMED", f"{other[0]} was changed while it was judged: nothing is decided"
+            )
+        return ruled
     except InputError as error:
         return _broken(stage, "MALFORMED", str(error).replace(f"{place}/", ""))
     except Exception as error:

@@ -33,6 +33,7 @@ PINS = HERE.parents[1] / "fixtures" / "make" / "toolchain.txt"
 """Which versions of these: those that the ports are compared with."""
 PYTHON = "3.12"
 """That of the GPU machine."""
+SOURCES = "sources.json"
 ASSEMBLER = ("bin/tileiras", "bin/ptxas", "lib/libnvvm.so.4")
 
 
@@ -51,9 +52,21 @@ def main() -> None:
     copy_python(folder)
     pack_assembler(folder, given.assembler)
     pack_references(folder / "reference", chosen_cases)
+    (folder / "reference" / SOURCES).write_text(json.dumps(sources(chosen), indent=1))
     pack_rest(folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     print(f"{len(chosen_cases)} cases, {size / 2**20:.1f} MiB in {folder}")
+
+
+def sources(operators: list[str], crate: Path = build.WORKSPACE / "kernels") -> dict[str, dict[str, str]]:
+    """SHA-256 of what the library is built from, by operator and file: whose results these will be."""
+    return {
+        name: {
+            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted((crate / "src" / name).glob("*.rs")) if path.name != "mod.rs"
+        }
+        for name in operators
+    }  # fmt: skip
 
 
 def copy_python(folder: Path) -> None:

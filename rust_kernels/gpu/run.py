@@ -51,7 +51,10 @@ def main() -> int:
     chosen = [case for case in table.cases() if case.name in references.launches]
     chosen = [case for case in chosen if not wanted or case.operator in wanted]
     compile_ours(chosen)
-    results: dict[str, Any] = {"schema": SCHEMA, "machine": machine(), "correctness": [], "benchmark": None}
+    measured = json.loads((REST / "reference" / "sources.json").read_text())
+    results: dict[str, Any] = {
+        "schema": SCHEMA, "machine": machine(), "sources": measured, "correctness": [], "benchmark": None,
+    }  # fmt: skip
     results["correctness"] = [judged(case, references) for case in chosen]
     wrong = [entry for entry in results["correctness"] if not entry["right"]]
     print(f"{len(chosen) - len(wrong)} of {len(chosen)} cases right")

@@ -10,10 +10,11 @@ import pytest
 
 from tests.pipeline.real import KERNELS, array, edited, lay, port_of, spec
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.artifacts import Check
+from tileir_diff.pipeline.artifacts import Check, GateVerdict, Reference
 from tileir_diff.pipeline.gates.analyst import judge
-from tileir_diff.pipeline.gates.common import Given
+from tileir_diff.pipeline.gates.common import BASELINES, Given
 from tileir_diff.pipeline.references import prepare
+from tileir_diff.pipeline.workers.analyse import analyse
 
 NAMES = sorted(path.parent.name for path in KERNELS.glob("*/py.g.mlir"))
 
@@ -92,6 +93,14 @@ def test_a_reference_that_nobody_mentions_is_found(tmp_path: Path) -> None:
     assert "no variant has vector_add" in failed(given)[0].detail
 
 
+def test_a_reference_is_one_variant(tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    data = json.loads((tmp_path / "analysis.json").read_text("utf-8"))
+    data["variants"].append(data["variants"][0] | {"name": "again"})
+    lay(tmp_path, {"analysis.json": json.dumps(data)})
+    assert "two variants have reference/softmax.mlir" in failed(given)[0].detail
+
+
 def test_a_baseline_that_nobody_measured_is_found(tmp_path: Path) -> None:
     given = port_of(tmp_path, "softmax")
     data = json.loads((tmp_path / "analysis.json").read_text())
@@ -128,3 +137,54 @@ def test_a_reference_that_cannot_be_read_is_bad_input(given: str, said: str) -> 
         prepare([given])
     with pytest.raises(InputError, match="no reference"):
         prepare([])
+
+
+def measured_as(given: Given, *, backend: str, evidence: str, **times: dict[str, float]) -> GateVerdict:
+    """The verdict where back ends were measured, and the analysis claims one."""
+    data = json.loads((given.folder / "analysis.json").read_text("utf-8"))
+    data["baseline"] |= {"backend": backend, "evidence": evidence}
+    baselines = {"device": "made up", "times_us": times}
+    lay(given.folder, {"analysis.json": json.dumps(data), BASELINES: json.dumps(baselines)})
+    return judge(given).verdict
+
+
+TIMES = {"cutile": {"softmax": 8.0, "vector_add": 2.0}, "triton": {"softmax": 9.0, "vector_add": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("backend", "evidence", "times", "outcome"),
+    [
+        ("triton", "gpu", TIMES, "PASS"),
+        ("cutile", "gpu", TIMES, "FAIL"),
+        ("triton", "none", TIMES, "FAIL"),
+        ("cutile", "gpu", {"cutile": TIMES["cutile"], "triton": {"vector_add": 1.0}}, "PASS"),
+        ("cutile", "gpu", {"cutile": {"softmax": 8.0}}, "FAIL"),
+        ("cutile", "gpu", {}, "MALFORMED"),
+        ("cutile", "gpu", {"cutile": {"softmax": 0.0, "vector_add": 1.0}}, "MALFORMED"),
+    ],
+)
+def test_a_measurement_chooses_the_baseline(
+    backend: str, evidence: str, times: dict[str, dict[str, float]], outcome: str, tmp_path: Path
+) -> None:
+    given = port_of(tmp_path, "softmax", "vector_add")
+    assert measured_as(given, backend=backend, evidence=evidence, **times).outcome == outcome
+    if outcome == "PASS":
+        assert analyse(tmp_path, "softmax").baseline.backend == backend
+
+
+def test_results_of_a_port_choose_no_baseline(tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    data = json.loads((tmp_path / "analysis.json").read_text("utf-8"))
+    data["baseline"]["evidence"] = "gpu"
+    lay(tmp_path, {"analysis.json": json.dumps(data), "given/results.json": "{}"})
+    assert "there is none" in failed(given)[0].detail
+
+
+def test_another_operator_and_another_entry_are_found(tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    other = given._replace(settings={"operator": "matmul"})
+    assert "matmul is to be ported" in failed(other)[0].detail
+    path = tmp_path / "reference" / "softmax.json"
+    known = Reference.read(path.read_text("utf-8"), "").model_copy(update={"entry": "another"})
+    lay(tmp_path, {"reference/softmax.json": known.to_json()})
+    assert "the reference is @another" in failed(given)[0].detail

@@ -39,6 +39,10 @@ def ask(*words: object) -> Result:
         (("port", "k", "--status"), "log.jsonl"),
         (("port", "replay", "none"), "none"),
         (("port", "a", "b"), "give one operator"),
+        *(
+            (("port", name, "--reference", spec("softmax")), "is a name")
+            for name in ("", "../x", "a b", "1a", "\xfc")
+        ),
         (("gate",), "give --analysis"),
         (("gate", "--analysis", "none.json", "--kernel", "k.rs"), "none.json"),
         (("gate", "--verify", "none.json"), "none.json"),
@@ -106,8 +110,22 @@ def test_a_replay_tells_a_verdict_that_was_raised(tmp_path: Path) -> None:
     name = port.log.store.put(forged.to_json().encode())
     changed = [*entries]
     changed[at] = entries[at].model_copy(update={"verdict": name})
-    found = replay(tmp_path / "run", Script(told).gates(), changed, port.log.store)
+    found = replay(tmp_path / "run", Script(told).gates(), changed[: at + 1], port.log.store)
     assert found[1][1] == "the verdict in the log was altered"
+
+
+def test_a_log_that_is_cut_off_is_no_end(tmp_path: Path) -> None:
+    port = begun(tmp_path / "run", Writer(), Script(HAPPY).gates())
+    port.log.close()
+    assert ask("port", "replay", tmp_path / "run").output.endswith(
+        "0 of them differ; the run has not ended\n"
+    )
+
+
+def test_a_begin_that_failed_is_no_run(tmp_path: Path) -> None:
+    call = ("port", "k", "--workdir", tmp_path / "run", "--reference")
+    for _ in range(2):
+        assert "has no launch" in ask(*call, "x.mlir").output
 
 
 def test_what_a_verdict_is_worth(tmp_path: Path) -> None:
@@ -126,7 +144,10 @@ def test_what_a_verdict_is_worth(tmp_path: Path) -> None:
     assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: altered")
     lay(tmp_path, {"gates/kernel.json": signed(verdict, b"o" * 32).to_json()})
     assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: forged")
-    lay(tmp_path, {"kernel.rs": "other"})
+    blind = verdict.model_copy(update={"saw": {}})
+    lay(tmp_path, {"gates/kernel.json": signed(blind, None).to_json()})
+    assert "it has not seen analysis.json" in ask(*call, "--recompute").output
+    lay(tmp_path, {"gates/kernel.json": signed(verdict, b"o" * 32).to_json(), "kernel.rs": "other"})
     assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: stale")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.pipeline.real import KERNELS, source
-from tileir_diff.pipeline.gates.device import foreign_code, host_code
+from tileir_diff.pipeline.gates.device import exported, foreign_code, host_code
 
 MODULE = "#[cutile::module]\npub mod k {\n    use cutile::core::*;\n}\n"
 NAMES = sorted(path.parent.name for path in KERNELS.glob("*/kernel.rs"))
@@ -20,6 +20,8 @@ def test_the_kernels_of_the_fixtures_are_device_code(name: str) -> None:
     "text",
     [
         MODULE, f"//! std::fs::read, in a comment\n{MODULE}{MODULE}", "/* extern \"C\" */" + MODULE,
+        f"/* /* use std::fs; */ use std::fs; */{MODULE}", f"// \" it's\n{MODULE}",
+        MODULE.replace("use", 'const X: &str = r#"a" use std::fs; "#;\n    use'),
         MODULE.replace("}\n", '    const TEXT: &str = "std::process } {";\n}\n'), "",
     ],
 )  # fmt: skip
@@ -41,6 +43,17 @@ def test_comments_and_strings_do_not_count(text: str) -> None:
         (MODULE.replace("#[cutile::module]\n", ""), 1),
         ("#![feature(x)]\n" + MODULE, 1),
         (MODULE.replace("}\n", ""), 2),
+        # what a debug build launches is not what a release build does
+        (MODULE.replace("use", "#[cfg(debug_assertions)]\n    use"), 3),
+        (MODULE.replace("use", "const N: i32 = if cfg!(test) { 1 } else { 2 };\n    use"), 3),
+        # where a string, a comment or a character ends is where rustc ends it
+        (MODULE.replace("use", 'const X: &str = r#"a"b"#; use std::fs; const Y: &str = "";\n    use'), 3),
+        (MODULE.replace("use", 'const X: &str = r"\\"; use std::fs; const Y: &str = r"\\";\n    use'), 3),
+        (MODULE.replace("use", "const X: char = '\"'; use std::fs; const Y: char = '\"';\n    use"), 3),
+        (MODULE.replace("use", "const X: char = '\\u{22}'; use std::fs; const Y: char = '\"';\n    use"), 3),
+        (MODULE.replace("use", 'm!(\'r"\\""); use std::fs; m!("");\n    use'), 3),
+        ("/* /* */ */ use std::fs;\n" + MODULE, 1),
+        ('/* " */ use std::fs; /* " */\n' + MODULE, 1),
     ],
 )
 def test_what_runs_on_the_host_is_found_with_its_line(text: str, line: int) -> None:
@@ -56,12 +69,37 @@ def test_what_runs_on_the_host_is_found_with_its_line(text: str, line: int) -> N
         '#[path = "/elsewhere.rs"] mod other;',
         'const HOME: &str = env!("HOME");',
         "std::arch::asm!()",
+        "use std::fs;", "use std::{ffi::c_void, process as p};",
+        "use std as s; fn f() { s::fs::write(1, 2); }",
+        "use std::*; fn f() { env::var(1); }", "fn f() { std::r#fs::read(1); }",
+        "fn f() { let x = std::thread::spawn(g); }",
+        'extern "C" { fn system(command: *const u8) -> i32; }',
+        'unsafe extern "C" { fn dlopen(); }', "extern crate libc;",
+        "#[cfg(debug_assertions)] fn f() {}", "#[cfg_attr(test, path)] fn f() {}",
+        '#[link(name = "evil")] mod x {}',
+        '#[unsafe(link_section = ".init_array")] static X: fn() = f;', "#[used] static X: fn() = f;",
+        "fn f(t: Target) { if let Target::Record(_) = t {} }", "use tileir_kernels::gpu::launch;",
+        "fn f() { tileir_kernels::record::tileir_record(); }", "macro_rules! x { () => {} }",
+        '#![path = "x"]', 'fn f() -> &str { r#"a"b"# } use std::fs; const X: &str = "";',
     ],
-)
-def test_a_host_brings_in_nothing_at_compile_time(line: str) -> None:
+)  # fmt: skip
+def test_a_host_is_nothing_but_a_launch(line: str) -> None:
     assert str(foreign_code(f"//! Launches.\n{line}\n")).startswith("ffi.rs:2: ")
 
 
+def test_a_line_that_only_a_shell_reads_hides_nothing() -> None:
+    assert foreign_code('#!/bin/x "\nuse std::fs;\n// "\n') == "ffi.rs:1: it is no program"
+
+
+def test_what_a_host_exports_is_what_it_marks() -> None:
+    text = (
+        '#[unsafe(no_mangle)]\n#[inline(never)]\npub unsafe extern "C" fn port_a() {}\n'
+        '#[no_mangle] extern "C" fn port_b() {}\nextern "C" fn system() {}\n'
+        '// #[no_mangle] extern "C" fn dlopen() {}\n'
+    )
+    assert exported(text) == ["port_a", "port_b"]
+
+
 def test_a_host_may_do_what_hosts_do() -> None:
-    text = 'use std::env;\n// include_str!\n#[unsafe(no_mangle)]\npub extern "C" fn f(path: &str) {}\n'
+    text = 'use std::ffi::c_void;\n// include_str! std::fs\n#[unsafe(no_mangle)]\npub extern "C" fn f() {}\n'
     assert foreign_code(text) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.pipeline.fakes import CARDS, HAPPY, LIMITS, OWN, Script, Writer, begu
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import GateVerdict
 from tileir_diff.pipeline.engine import Port
+from tileir_diff.pipeline.gates.common import Gate, Given, Ruled, Ruling
 from tileir_diff.pipeline.log import Answered, Attempted, Judged
 from tileir_diff.pipeline.machine import Limits
 from tileir_diff.pipeline.sign import KEY
@@ -275,3 +277,54 @@ def test_a_recorded_answer_of_another_stage_is_none(tmp_path: Path) -> None:
 
 def test_every_stage_has_a_file_of_its_own() -> None:
     assert {stage: info.writes[0] for stage, info in STAGES.items()} == OWN
+
+
+@pytest.mark.parametrize(
+    "fault", [ValueError("x"), RecursionError(), MemoryError(), KeyError("x"), OSError(2, "x")]
+)
+def test_a_gate_that_fails_is_no_pass_and_no_end(fault: Exception, tmp_path: Path) -> None:
+    def judge(given: Given) -> Ruled:
+        raise fault
+
+    gates: dict[Stage, Gate] = {**Script(()).gates(), "analyst": judge}
+    port = begun(tmp_path / "run", Writer(), gates, Limits(per_stage=2))
+    assert port.go().state.end == "BLOCKED: budget (analyst: 2 attempts)"
+    assert {each.outcome for each in port.log.entries if isinstance(each, Judged)} == {"MALFORMED"}
+
+
+@pytest.mark.parametrize("path", ["analysis.json", "reference/a.mlir"])
+def test_what_changes_while_it_is_judged_does_not_pass(path: str, tmp_path: Path) -> None:
+    def judge(given: Given) -> Ruled:
+        (given.folder / path).write_text("other")
+        return Ruling("analyst", given).rule("PASS")
+
+    gates: dict[Stage, Gate] = {**Script(()).gates(), "analyst": judge}
+    port = begun(tmp_path / "run", Writer(), gates, Limits(per_stage=1))
+    port.go()
+    assert [each.outcome for each in port.log.entries if isinstance(each, Judged)] == ["MALFORMED"]
+
+
+def test_a_full_disk_is_nobodys_answer(tmp_path: Path) -> None:
+    def judge(given: Given) -> Ruled:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    gates: dict[Stage, Gate] = {**Script(()).gates(), "analyst": judge}
+    port = begun(tmp_path / "run", Writer(), gates)
+    with pytest.raises(InputError, match="No space left"):
+        port.go()
+    assert not any(isinstance(each, Judged) for each in port.log.entries)
+    port.gates = Script(HAPPY).gates()
+    assert port.go().state.end == "COMPLETE: unmeasured"
+
+
+def test_what_changes_between_attempts_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("deepdiff")
+
+    def number(task: Task) -> None:
+        (task.folder / OWN[task.stage]).write_text(f'{{"at": {task.attempt}, "same": 1}}')
+
+    port = begun(tmp_path / "run", Writer(number), Script((("analyst", "FAIL"), *HAPPY)).gates())
+    port.go()
+    changed = [each.changed for each in port.log.entries if isinstance(each, Judged)]
+    assert "analysis.json['at']: 1 -> 2" in changed[1]
+    assert not any("same" in each for each in changed[1])

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.pipeline.crash import ROUTE
+from tests.pipeline.fakes import Script, Writer, begun
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.log import NAME, Attempted, Begun, Ended, Entry, Log, Store, parse, read_log, sha256
+from tileir_diff.pipeline.log import (
+    NAME,
+    Answered,
+    Attempted,
+    Begun,
+    Ended,
+    Entry,
+    Judged,
+    Log,
+    Store,
+    Supplied,
+    parse,
+    read_log,
+    sha256,
+    write_whole,
+)  # fmt: skip
+from tileir_diff.pipeline.state import replayed
 
 ZERO = "0" * 64
 ENTRIES: list[Entry] = [
@@ -108,3 +128,86 @@ def test_contents_are_checked_when_they_are_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read"):
         store.get(ZERO)
     assert not list(tmp_path.rglob("*.tmp"))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> list[Entry]:
+    """The entries of a run that took every kind of turn."""
+    port = begun(tmp_path_factory.mktemp("run"), Writer(), Script(ROUTE).gates())
+    port.go()
+    port.log.close()
+    return port.log.entries
+
+
+def test_a_run_makes_sense_up_to_every_entry(run: list[Entry]) -> None:
+    for at in range(1, len(run) + 1):
+        replayed(run[:at])
+
+
+def test_an_entry_taken_out_does_not_even_where_all_hashes_are_made_anew(run: list[Entry]) -> None:
+    for at in range(1, len(run) - 1):
+        with pytest.raises(InputError, match="changed or taken out"):
+            replayed([*run[:at], *run[at + 1 :]])
+
+
+def test_nor_do_two_that_are_swapped_or_one_twice(run: list[Entry]) -> None:
+    for first in range(1, len(run)):
+        with pytest.raises(InputError, match="changed or taken out"):
+            replayed([*run[: first + 1], run[first] if not isinstance(run[first], Ended) else run[0]])
+        for second in range(first + 1, len(run)):
+            swapped = [*run]
+            swapped[first], swapped[second] = run[second], run[first]
+            with pytest.raises(InputError, match="changed or taken out"):
+                replayed(swapped)
+
+
+def test_nor_does_one_that_says_other_things(run: list[Entry]) -> None:
+    foreign = {"kernel.rs": ZERO, "gates/kernel.json": ZERO, "reference/a.mlir": ZERO}
+    for at, entry in enumerate(run[1:], 1):
+        others: list[Entry] = []
+        if isinstance(entry, Attempted):
+            others += [entry.model_copy(update={"inputs": foreign}), entry.model_copy(update={"attempt": 9})]
+            others += [entry.model_copy(update={"stage": "investigator"})]
+        elif isinstance(entry, (Answered, Judged)):
+            others += [entry.model_copy(update={"outputs": foreign}), entry.model_copy(update={"attempt": 9})]
+        elif isinstance(entry, Ended):
+            others = [Ended(end="COMPLETE"), Supplied(files=foreign)]
+        for other in others:
+            with pytest.raises(InputError, match="changed or taken out"):
+                replayed([*run[:at], other])
+
+
+@pytest.mark.parametrize(
+    "limits", [{}, {"per_stage": 1.0}, {"per_stage": 1, "spawns": 1, "tokens": 1, "more": 1}]
+)
+def test_limits_that_are_none_are_told(limits: dict[str, float], run: list[Entry]) -> None:
+    with pytest.raises(InputError, match="limits are"):
+        replayed([run[0].model_copy(update={"limits": limits})])
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x", "", "a\nb"])
+def test_a_log_names_no_file_outside(path: str) -> None:
+    line = {"before": ZERO, **ENTRIES[0].model_dump(mode="json"), "files": {path: ZERO}}
+    with pytest.raises(InputError, match="stays in it"):
+        parse(json.dumps(line).encode() + b"\n", "log")
+
+
+def test_what_cannot_be_written_whole_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "place").mkdir()
+    with pytest.raises(OSError, match="place"):
+        write_whole(tmp_path / "place", b"x")
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_a_full_disk_is_told_and_leaves_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = written(tmp_path)
+    log = Log(tmp_path)
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(InputError, match="No space left"):
+        log.append(ENTRIES[1])
+    log.close()
+    assert (tmp_path / NAME).read_bytes() == before

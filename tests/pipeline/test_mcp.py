@@ -45,7 +45,19 @@ def test_a_kernel_runs(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["../outside.mlir", "/etc/hostname", "link.mlir", "none.mlir", "-", "--help", "a\0b", "."]
+    "path",
+    [
+        "../outside.mlir",
+        "/etc/hostname",
+        "link.mlir",
+        "none.mlir",
+        "-",
+        "--help",
+        "a\0b",
+        ".",
+        "a" * 5000,
+        "\ud800",
+    ],
 )
 def test_nothing_outside_the_root_is_read(path: str, root: Path) -> None:
     for ask in (Tools(root).check, Tools(root).show):

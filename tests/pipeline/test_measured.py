@@ -30,7 +30,7 @@ def results(times: dict[str, tuple[float, float]], **more: Any) -> dict[str, Any
         "machine": {"device": "made up", "multiprocessors": 1, "torch": "", "cuda": ""},
         "correctness": [{"case": case, "operator": "k", "right": True} for case in times],
         "benchmark": {"operators": {}, "configurations": rows},
-        "sources": {path: sha256(text.encode()) for path, text in FILES.items()},
+        "sources": {"k": {path: sha256(text.encode()) for path, text in FILES.items()}},
     }
     return made | more
 
@@ -69,7 +69,12 @@ def test_a_mean_does_not_hide_one_slow_configuration(tmp_path: Path) -> None:
     [
         (None, "no result file"),
         (results(BOTH, sources={}), "of this kernel.rs"),
-        (results(BOTH, sources={"kernel.rs": sha256(b"other"), "ffi.rs": sha256(b"f")}), "of this kernel.rs"),
+        (results(BOTH, sources={"k": {}}), "of this kernel.rs"),
+        (results(BOTH, sources={"other": results(BOTH)["sources"]["k"]}), "of this kernel.rs"),
+        (
+            results(BOTH, sources={"k": {"kernel.rs": sha256(b"other"), "ffi.rs": sha256(b"f")}}),
+            "of this kernel.rs",
+        ),
         (results(BOTH, benchmark=None), "mean nothing"),
         (results(BOTH, fault="the clock stood still"), "the clock stood still"),
         (results({"softmax": (10.0, 10.0)}), "vector_add are missing"),
@@ -113,7 +118,12 @@ def test_numbers_without_results_are_found(tmp_path: Path) -> None:
         [], {}, {"schema": "other"}, results(BOTH, machine=None), results(BOTH, correctness={}),
         results({"softmax": (0.0, 1.0), "vector_add": (1.0, 1.0)}),
         results({"softmax": (-1.0, -1.0), "vector_add": (1.0, 1.0)}),
-        results(BOTH, benchmark={"configurations": [{}]}),
+        results(BOTH, benchmark={"configurations": [{}]}), results(BOTH, sources=[]),
+        results({"softmax": (1e-320, 1.0), "vector_add": (1.0, 1.0)}),
+        results({"softmax": (10**400, 1.0), "vector_add": (1.0, 1.0)}),
+        results({"softmax": (float("nan"), 1.0), "vector_add": (1.0, 1.0)}),
+        results(BOTH, benchmark={"configurations": 2 * results(BOTH)["benchmark"]["configurations"]}),
+        results(BOTH, correctness=[{"case": "softmax", "right": "yes"}, {"case": "vector_add", "right": 1}]),
     ],
 )  # fmt: skip
 def test_what_are_no_results_are_malformed(data: object, tmp_path: Path) -> None:

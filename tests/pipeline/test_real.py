@@ -127,7 +127,7 @@ def test_two_variants_are_ported_measured_replayed_and_laid_out(tmp_path: Path) 
     from tests.pipeline import test_measured
 
     data = results({"softmax": (1.0, 1.0), "short": (1.0, 1.0)})
-    data["sources"] = {path: test_measured.sha256(text.encode()) for path, text in now.items()}
+    data["sources"] = {"k": {path: test_measured.sha256(text.encode()) for path, text in now.items()}}
     (tmp_path / "results.json").write_text(json.dumps(data))
     more = CliRunner().invoke(
         app,
@@ -211,6 +211,71 @@ def test_a_wrapper_that_launches_not_once_fails(old: str, new: str, said: str, t
     port = ported(tmp_path / "run", ("softmax",), {"host": swap("wrapper.py", old, new)})
     assert told(port)[2:4] == [("host", "FAIL"), ("diff", "TO_HOST")]
     assert said in next(each.detail for each in verdict(port, "host").checks if each.result == "fail")
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("wrapper.py", "import ctypes\n", "import ctypes\nimport torch\n"),
+        ("ffi.rs", "use std::ffi::c_void;", "use std::ffi::c_void;\nuse std::fs as files;"),
+    ],
+)
+def test_a_host_that_is_more_than_a_launch_fails_before_it_runs(
+    path: str, old: str, new: str, tmp_path: Path
+) -> None:
+    port = ported(tmp_path / "run", ("softmax",), {"host": swap(path, old, new)})
+    assert told(port)[2:4] == [("host", "FAIL"), ("diff", "TO_HOST")]
+    failed = [each.detail for each in verdict(port, "host").checks if each.result == "fail"]
+    assert [each.partition(":")[0] for each in failed] == [path]
+
+
+def _nothing(text: str) -> None:
+    del text
+
+
+FORGES = """
+import pathlib
+here = pathlib.Path(__file__).parent
+for path in here.glob("reference/*.mlir"):
+    path.chmod(0o644)
+    path.write_text("forged")
+(here / "given").mkdir(exist_ok=True)
+(here / "given" / "waivers.toml").write_text('[[waivers]]\\nrule = "*"\\nreason = "mine"\\n')
+"""
+
+
+@pytest.mark.parametrize("where", [sandbox.NAMESPACE, sandbox.COPY])
+def test_a_wrapper_changes_nothing_of_what_it_is_judged_by(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that the gate has not seen through."""
+    if where == sandbox.NAMESPACE and sandbox.sandbox() != where:
+        pytest.skip("this system has no mount namespaces for users")
+    monkeypatch.setattr(sandbox, "sandbox", lambda: where)
+    monkeypatch.setattr("tileir_diff.pipeline.gates.host.foreign_python", _nothing)
+    edits: dict[Stage, Edit] = {"host": swap("wrapper.py", "import ctypes\n", f"import ctypes\n{FORGES}")}
+    port = ported(tmp_path / "run", ("softmax",), edits)
+    if where == sandbox.NAMESPACE:  # what it has written is gone, and counts for nothing
+        assert told(port) == END
+        return
+    assert told(port)[2:] == [("host", "MALFORMED"), *END[2:]]
+    assert "was changed while it was judged" in verdict(port, "host").checks[0].detail
+
+
+@pytest.mark.parametrize("where", [sandbox.NAMESPACE, sandbox.COPY])
+def test_a_wrapper_does_not_change_the_library_for_the_next_call(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if where == sandbox.NAMESPACE and sandbox.sandbox() != where:
+        pytest.skip("this system has no mount namespaces for users")
+    monkeypatch.setattr(sandbox, "sandbox", lambda: where)
+    monkeypatch.setattr("tileir_diff.pipeline.gates.host.foreign_python", _nothing)
+    code = "import sys\nopen(sys.argv[1], 'ab').write(b'forged')\n"
+    edits: dict[Stage, Edit] = {"host": swap("wrapper.py", "import ctypes\n", f"import ctypes\n{code}")}
+    port = ported(tmp_path / "run", ("softmax",), edits)
+    assert told(port)[2] == ("host", "FAIL")
+    wanted = "Read-only" if where == sandbox.NAMESPACE else "the library was changed"
+    assert any(wanted in each.detail for each in verdict(port, "host").checks if each.result == "fail")
 
 
 def test_a_report_that_blames_another_is_malformed(tmp_path: Path) -> None:

@@ -91,3 +91,27 @@ def test_correctness_says_what_ran(outcome: str, verdict: str, tmp_path: Path) -
 def test_without_an_analysis_there_is_nothing_to_lay_out(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         lay_out(tmp_path)
+
+
+def test_a_diagnosis_has_the_sections_that_are_looked_for(tmp_path: Path) -> None:
+    given = port_of(tmp_path / "tree", "softmax")
+    finding = {
+        "variant": "softmax", "rule": "reduction/axis", "severity": "critical", "message": "dim=0",
+        "effect": "other sums", "fix": "reduce along dim=1", "reference": "", "generated": "",
+    }  # fmt: skip
+    made = analyst.judge(given).verdict.model_dump(by_alias=True)
+    made |= {"stage": "kernel", "outcome": "FAIL", "findings": [finding]}
+    report = {
+        "failed": "kernel", "variant": "softmax", "cause": "translation", "owner": "kernel",
+        "route": "kernel", "fix": "reduce along dim=1",
+        "evidence": [{"file": "kernel.rs", "line": 1, "text": "x"}],
+    }  # fmt: skip
+    lay(given.folder, {"gates/kernel.json": json.dumps(made), "diff_report.json": json.dumps(report)})
+    place = laid(tmp_path)
+    text = (place / "generated" / "diff_report.md").read_text("utf-8")
+    assert text.splitlines()[0] == "VERDICT: FAIL_FIXABLE"
+    for section in ("structural comparison", "checklist", "root cause", "impact", "verdict", "action item"):
+        assert section in text.lower()
+    assert re.search(r"^(\|[^|\n]*){3,}\|$", text, re.MULTILINE)
+    assert (place / "reports" / "agent_logs" / "agent_b.md").exists()
+    assert "cuda_tile.module" in (place / "reference" / "reference.mlir").read_text("utf-8")

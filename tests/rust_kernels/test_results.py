@@ -85,3 +85,20 @@ def test_a_later_run_replaces_an_operator(tmp_path) -> None:
     files[1].write_text(json.dumps(other))
     with pytest.raises(ValueError, match="2 machines"):
         report.merged(files)
+
+
+def test_results_name_what_they_are_of() -> None:
+    """What is packed for a GPU has the hashes that the pipeline asks for, of every operator."""
+    pytest.importorskip("torch")
+    import hashlib
+
+    import cases
+    import pack
+
+    said = pack.sources(list(cases.OPERATORS))
+    assert list(said) == list(cases.OPERATORS)
+    assert all(set(files) == {"kernel.rs", "ffi.rs"} for files in said.values())
+    source = ROOT / "rust_kernels" / "kernels" / "src" / "relu" / "kernel.rs"
+    assert said["relu"]["kernel.rs"] == hashlib.sha256(source.read_bytes()).hexdigest()
+    results = json.loads(report.KEPT.read_text()) | {"sources": said}
+    assert fits(results, json.loads((GPU / "schema.json").read_text()))

@@ -116,6 +116,9 @@ def _verify(path: str, given: dict[str, Any]) -> int:
     if given["recompute"] and worth not in ("stale", "altered"):
         if verdict.stage != "kernel":
             raise InputError("only the kernel's verdict is decided again: `port replay` does all", path)
+        unseen = [name for name in ("analysis.json", "kernel.rs") if name not in places]
+        if unseen:
+            raise InputError(f"it has not seen {unseen[0]}: no gate decides so", path)
         waivers = places.get("given/waivers.toml")
         again = _made(
             str(places["analysis.json"]), str(places["kernel.rs"]), str(waivers) if waivers else None, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,9 @@ WORKERS = "template, command:FILE.toml or replay:FILE.json"
 @click.option("--status", is_flag=True, help="Only show where the run is.")
 @click.option("--results", type=PATH, metavar="FILE", help="Results of a GPU for this very kernel, as JSON.")
 @click.option("--waivers", type=PATH, metavar="FILE", help="A settings file, of which the waivers count.")
+@click.option(
+    "--baselines", type=PATH, metavar="FILE", help="Times of the reference's back ends on a GPU, as JSON."
+)
 @click.option("--attempts", type=click.IntRange(1), default=4, show_default=True, help="Workers a stage.")
 @click.option("--spawns", type=click.IntRange(1), default=16, show_default=True, help="Workers in all.")
 @click.option(
@@ -69,6 +73,7 @@ def port(ctx: click.Context, words: tuple[str, ...], **given: Any) -> None:
 
 def _port(operator: str, given: dict[str, Any]) -> int:
     from tileir_diff.pipeline.agents import cards
+    from tileir_diff.pipeline.artifacts import NAME_OF
     from tileir_diff.pipeline.engine import Port
     from tileir_diff.pipeline.gates.table import gates
     from tileir_diff.pipeline.log import NAME, read_log
@@ -76,6 +81,8 @@ def _port(operator: str, given: dict[str, Any]) -> int:
     from tileir_diff.pipeline.show import status_text
     from tileir_diff.pipeline.state import replayed
 
+    if not re.fullmatch(NAME_OF, operator, re.ASCII):
+        raise InputError("an operator is a name: a letter or _, then letters, digits, _, - or .", operator)
     folder = Path(given["workdir"] or Path("port", operator))
     if given["status"]:
         entries = read_log(folder / NAME)
@@ -83,7 +90,8 @@ def _port(operator: str, given: dict[str, Any]) -> int:
             raise InputError("no port has begun here", str(folder))
         emit(status_text(entries), None)
         return 0 if replayed(entries).state.end == COMPLETE else 1
-    if not given["resume"] and (folder / NAME).exists():
+    log = folder / NAME
+    if not given["resume"] and log.is_file() and log.stat().st_size:
         raise InputError("there is a run: `--resume` goes on with it", str(folder))
     worker = _worker(given["worker"])
     running = Port(folder, worker, gates(), cards())
@@ -102,14 +110,15 @@ def _port(operator: str, given: dict[str, Any]) -> int:
 
 
 def _begin_or_supply(running: Port, operator: str, given: dict[str, Any]) -> None:
-    from tileir_diff.pipeline.gates.common import RESULTS, WAIVERS
+    from tileir_diff.pipeline.artifacts import Baselines
+    from tileir_diff.pipeline.gates.common import BASELINES, RESULTS, WAIVERS
     from tileir_diff.pipeline.machine import Limits
     from tileir_diff.pipeline.references import prepare
 
     files = {RESULTS: _bytes(given["results"])} if given["results"] else {}
     if running.log.entries:
-        if given["references"] or given["waivers"]:
-            raise InputError("they belong to the begin of a run", "--reference, --waivers")
+        if given["references"] or given["waivers"] or given["baselines"]:
+            raise InputError("they belong to the begin of a run", "--reference, --waivers, --baselines")
         running.supply(files)
         return
     if given["waivers"]:
@@ -117,9 +126,14 @@ def _begin_or_supply(running: Port, operator: str, given: dict[str, Any]) -> Non
 
         read_config(given["waivers"])  # says what is wrong with it
         files[WAIVERS] = _bytes(given["waivers"])
+    if given["baselines"]:
+        from tileir_diff.ingest.text import read_text
+
+        Baselines.read(read_text(given["baselines"]), given["baselines"])  # says what is wrong with it
+        files[BASELINES] = _bytes(given["baselines"])
     files |= prepare(given["references"])
     limits = Limits(given["attempts"], given["spawns"], given["tokens"], given["seconds"])
-    settings = {"run_seconds": f"{given['run_seconds']:g}"}
+    settings = {"operator": operator, "run_seconds": f"{given['run_seconds']:g}"}
     if WAIVERS in files:
         from datetime import date
 
@@ -174,6 +188,7 @@ def _replay(path: Path) -> int:
     from tileir_diff.pipeline.engine import replay
     from tileir_diff.pipeline.gates.table import gates
     from tileir_diff.pipeline.log import NAME, OBJECTS, Store, read_log
+    from tileir_diff.pipeline.state import replayed
 
     log = path / NAME if path.is_dir() else path
     entries = read_log(log)
@@ -183,5 +198,6 @@ def _replay(path: Path) -> int:
     for entry, wrong in told:
         emit(f"{entry.attempt:>3}  {entry.stage:<12}  {entry.outcome:<11}  {wrong or 'the same'}\n", None)
     differ = sum(bool(wrong) for _, wrong in told)
-    emit(f"{len(told)} verdicts, {differ} of them differ\n", None)
+    end = replayed(entries).state.end
+    emit(f"{len(told)} verdicts, {differ} of them differ; {end or 'the run has not ended'}\n", None)
     return 1 if differ else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of a file's bytes, in hex.")]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.-]*$", max_length=100)]
+NAME_OF = r"[A-Za-z_][A-Za-z0-9_.-]{0,99}"
+Name = Annotated[str, Field(pattern=f"^{NAME_OF}$", max_length=100)]
 
 
 def _stays_inside(path: str) -> str:
@@ -128,11 +130,30 @@ class Variant(_Model):
 
 
 class Baseline(_Model):
-    """The back end that the port is measured against. `evidence` is gpu only where a measurement chose it."""
+    """The back end that the port is measured against; by gpu where given/baselines.json chose it."""
 
     backend: str
     evidence: Literal["none", "gpu"] = "none"
     why: Text = ""
+
+
+class Baselines(Artifact):
+    """What the user measured of the reference's back ends: microseconds by back end, then by variant."""
+
+    schema_: Literal["tileir-baselines/1"] = Field(default="tileir-baselines/1", alias="schema")
+    device: str
+    times_us: Annotated[
+        dict[Name, dict[Name, Annotated[float, Field(ge=1e-3, le=1e12)]]], Field(min_length=1)
+    ]
+
+    def fastest(self, variants: Sequence[str]) -> str | None:
+        """The back end of the least geometric mean over these variants; None where none has them all."""
+        means = {
+            backend: sum(math.log(times[name]) for name in variants)
+            for backend, times in self.times_us.items()
+            if all(name in times for name in variants)
+        }
+        return min(means, key=lambda backend: (means[backend], backend)) if means else None
 
 
 class Analysis(Artifact):
@@ -204,7 +225,7 @@ class GateVerdict(Artifact):
     evidence: Evidence
     checks: list[Check]
     findings: list[GateFinding] = Field(default_factory=list[GateFinding])
-    saw: dict[str, Sha] = Field(description="Every file that the verdict depends on.")
+    saw: dict[Inside, Sha] = Field(description="Every file that the verdict depends on.")
     settings: dict[str, str] = Field(default_factory=dict, description="What the user decided.")
     versions: dict[str, str]
     content: str = Field(default="", description="SHA-256 of this document without `content` and `mac`.")
@@ -299,6 +320,7 @@ class Residual(Artifact):
 
 ARTIFACTS: dict[str, type[Artifact]] = {
     "reference": Reference,
+    "baselines": Baselines,
     "analysis": Analysis,
     "gate": GateVerdict,
     "correctness": Correctness,
@@ -309,11 +331,16 @@ ARTIFACTS: dict[str, type[Artifact]] = {
 """By the name of the schema's file."""
 
 
+LONGEST = 1 << 19
+
+
 def changes(before: str, after: str) -> list[str]:
     """What differs between two artifacts, a line each: path, old and new value. Needs deepdiff.
 
-    Raises InputError where it is not installed.
+    Raises InputError where it is not installed, and for artifacts that take too long to compare.
     """
+    if len(before) + len(after) > LONGEST:
+        raise InputError(f"more than {LONGEST >> 10} KiB to compare", "port")
     try:
         from deepdiff import DeepDiff
     except ImportError:

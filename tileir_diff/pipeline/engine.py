@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -15,7 +16,7 @@ from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes
 from tileir_diff.pipeline.gates.common import Given, Ruled
 from tileir_diff.pipeline.log import Answered, Attempted, Begun, Ended, Judged, Log, Supplied, sha256
-from tileir_diff.pipeline.sandbox import snapshot
+from tileir_diff.pipeline.sandbox import LARGEST, NOT_PLAIN, read_plain, snapshot
 from tileir_diff.pipeline.sign import bare, make_key, signed
 from tileir_diff.pipeline.stages import STAGES, owns
 from tileir_diff.pipeline.state import Run, limits_of, replayed
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 
     Watch = Callable[[Run, str], None]
 
-LARGEST: Final = 8 << 20
-"""Bytes of one file that is taken from a worker."""
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)
+"""What the system lacks, not the answer."""
+MOST: Final = 100
+"""So many changes of an artifact are told."""
 TREE: Final = "tree"
 """The folder with the port's files as they are now; the log and its store are what counts."""
 
@@ -129,7 +132,7 @@ class Port:
             start = monotonic()
             answer = self.worker.work(task)
             seconds = monotonic() - start
-            now = {path: data for path, data in snapshot(folder).items() if not path.startswith(SCRATCH)}
+            now = snapshot(folder)
         outputs, refused = taken(stage, before, now)
         put = self.log.store.put
         self.log.append(
@@ -164,7 +167,9 @@ class Port:
                 verdict=put(verdict.encode()),
                 outputs={path: put(data) for path, data in sorted(ruled.outputs.items())},
                 seconds=round(monotonic() - start, 3),
-                changed=[] if before is None else self._changed(before.verdict, verdict),
+                changed=[]
+                if before is None
+                else [*self._changed(before.verdict, verdict), *self._edited(run, answered)],
             )
         )
 
@@ -176,6 +181,24 @@ class Port:
             return changes(bare(old, "saw").to_json(), bare(new, "saw").to_json())
         except InputError:
             return []
+
+    def _edited(self, run: Run, answered: Answered) -> list[str]:
+        """What this attempt's artifacts have that those before had not, path by path."""
+        told: list[str] = []
+        for path, name in sorted(answered.outputs.items()):
+            old = run.files.get(path)
+            if old is None or old == name:
+                continue
+            try:
+                found = changes(self.log.store.get(old).decode(), self.log.store.get(name).decode())
+            except (
+                InputError,
+                ValueError,
+                RecursionError,
+            ):  # no JSON, or no deepdiff: that it differs is all
+                found = [": other contents"]
+            told += [f"{path}{each}" for each in found[:MOST]]
+        return told
 
 
 def _silent(run: Run, what: str) -> None:
@@ -209,9 +232,21 @@ def judged(
     place = place or _gate_folder(hidden)
     try:
         materialise(place, files, store)
-        return gates[stage](Given(place, dict(begun.settings), (hidden,)))
+        ruled = gates[stage](Given(place, dict(begun.settings), (hidden,)))
+        other = [path for path, name in files.items() if sha256(read_plain(place / path, 1 << 30)) != name]
+        if other:
+            return _broken(
+                stage, "MALFORMED", f"{other[0]} was changed while it was judged: nothing is decided"
+            )
+        return ruled
     except InputError as error:
         return _broken(stage, "MALFORMED", str(error).replace(f"{place}/", ""))
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in FULL:  # that is nobody's answer
+            raise InputError(f"cannot write: {error.strerror}", str(place)) from None
+        # no run may end here each time it goes on; what a gate does not understand does not pass
+        told = f"tileir-diff failed on it, {type(error).__name__}: {error}".replace(f"{place}/", "")
+        return _broken(stage, "MALFORMED", told)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -232,9 +267,8 @@ def taken(
     changed = sorted(path for path in {*before, *now} if before.get(path) != now.get(path))
     refused = [path for path in changed if not owns(stage, path)]
     outputs = {path: data for path, data in now.items() if owns(stage, path)}
-    refused += [
-        path for path, data in outputs.items() if len(data) > LARGEST or data.startswith(b"\0not a plain")
-    ]
+    too_much = sum(map(len, outputs.values())) > LARGEST
+    refused += [path for path, data in outputs.items() if too_much or data == NOT_PLAIN]
     return outputs, refused
 
 

@@ -10,12 +10,13 @@ import fcntl
 import hashlib
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.artifacts import Sha  # noqa: TC001  (pydantic looks at them)
+from tileir_diff.pipeline.artifacts import Inside, Sha  # noqa: TC001  (pydantic looks at them)
 from tileir_diff.pipeline.stages import Outcome, Stage  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Begun(_Entry):
     worker: str
     limits: dict[str, float]
     settings: dict[str, str]
-    files: dict[str, Sha] = Field(description="What is given: references, waivers, results.")
+    files: dict[Inside, Sha] = Field(description="What is given: references, waivers, results.")
     versions: dict[str, str]
 
 
@@ -49,7 +50,7 @@ class Attempted(_Entry):
     kind: Literal["attempted"] = "attempted"
     attempt: int
     stage: Stage
-    inputs: dict[str, Sha]
+    inputs: dict[Inside, Sha]
     card: Sha
 
 
@@ -59,8 +60,8 @@ class Answered(_Entry):
     kind: Literal["answered"] = "answered"
     attempt: int
     stage: Stage
-    status: Literal["ok", "failed", "timeout"]
-    outputs: dict[str, Sha]
+    status: Literal["ok", "failed", "timeout", "stopped"]
+    outputs: dict[Inside, Sha]
     refused: list[str]
     said: Sha = Field(description="What it printed.")
     tokens: int
@@ -76,7 +77,7 @@ class Judged(_Entry):
     stage: Stage
     outcome: Outcome
     verdict: Sha
-    outputs: dict[str, Sha]
+    outputs: dict[Inside, Sha]
     seconds: float
     changed: list[str] = Field(default_factory=list[str], description="What differs from the attempt before.")
 
@@ -85,7 +86,7 @@ class Supplied(_Entry):
     """The user gave more after an end that left something open: results of a GPU."""
 
     kind: Literal["supplied"] = "supplied"
-    files: dict[str, Sha]
+    files: dict[Inside, Sha]
 
 
 class Ended(_Entry):
@@ -143,26 +144,32 @@ class Log:
         self.store = Store(folder / OBJECTS)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = (folder / NAME).open("a+b")
+            self._file = (folder / NAME).open("a+b", buffering=0)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError("another process works on this port", str(folder)) from None
         except OSError as error:
             raise InputError(f"cannot write: {error.strerror}", str(folder / NAME)) from None
         self._file.seek(0)
-        data = self._file.read()
+        data = self._file.readall()
         self.entries, whole, self._last = parse(data, str(folder / NAME))
         if whole < len(data):  # torn by a crash: it says nothing that was done
             self._file.truncate(whole)
             os.fsync(self._file.fileno())
 
     def append(self, entry: Entry) -> None:
-        """Writes one line; when it returns, the line survives a crash."""
+        """Writes one line; when it returns, the line survives a crash. Raises InputError where it cannot."""
         line = _line(entry, self._last)
-        self._file.seek(0, os.SEEK_END)
-        self._file.write(line)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        length = self._file.seek(0, os.SEEK_END)
+        try:
+            written = 0
+            while written < len(line):
+                written += self._file.write(line[written:])
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(length)
+            raise InputError(f"cannot write: {error.strerror}", str(self.folder / NAME)) from None
         self._last = sha256(line)
         self.entries.append(entry)
 
@@ -216,14 +223,18 @@ def _line(entry: Entry, last: str) -> bytes:
     return (json.dumps(data, ensure_ascii=False) + "\n").encode()
 
 
-def write_whole(place: Path, data: bytes) -> None:
+def write_whole(place: Path, data: bytes, mode: int = 0o666) -> None:
     """A file that is complete or not there, also after a crash. Raises OSError."""
     beside = place.with_name(f"{place.name}.{os.getpid()}.tmp")
-    with beside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, place)
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, place)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
     handle = os.open(place.parent, os.O_RDONLY)
     try:
         os.fsync(handle)

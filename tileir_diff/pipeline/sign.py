@@ -10,12 +10,11 @@ which needs no key.
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
 from typing import TYPE_CHECKING, Final, Literal
 
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.log import sha256
+from tileir_diff.pipeline.log import sha256, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,9 +38,7 @@ def make_key(folder: Path) -> bytes:
     try:
         if not place.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(secrets.token_bytes(32).hex().encode())
+            write_whole(place, secrets.token_bytes(32).hex().encode(), 0o600)
         return read_key(place)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror}", str(place)) from None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tileir_diff.pipeline.log import Answered, Attempted, Begun, Judged, Supplied
-from tileir_diff.pipeline.machine import Limits, Spent, after, begin, reopened
+from tileir_diff.errors import InputError
+from tileir_diff.pipeline.log import NAME, Answered, Attempted, Begun, Ended, Judged, Supplied
+from tileir_diff.pipeline.machine import TABLE, Limits, Spent, after, begin, reopened
 from tileir_diff.pipeline.stages import BROKEN, STAGES, gate_owns, owns
 
 if TYPE_CHECKING:
@@ -32,20 +33,28 @@ class Run(NamedTuple):
 
 
 def limits_of(begun: Begun) -> Limits:
-    """The limits that a run was begun with."""
+    """The limits that a run was begun with. Raises InputError where they are not all there."""
     given = begun.limits
+    if set(given) != set(Limits._fields):
+        raise InputError(f"limits are {', '.join(Limits._fields)}", NAME, 1)
     return Limits(
         int(given["per_stage"]), int(given["spawns"]), int(given["tokens"]), float(given["seconds"])
     )
 
 
 def replayed(entries: Sequence[Entry]) -> Run:
-    """The run after these entries, the first is `begun`. Raises ValueError for a log that makes no sense."""
+    """The run after these entries, the first is `begun`.
+
+    Raises InputError for an entry that no run could have after those before it.
+    """
     begun = entries[0]
     assert isinstance(begun, Begun)
     limits = limits_of(begun)
     run = Run(begin(limits), dict(begun.files), 0, None, None, {})
-    for entry in entries[1:]:
+    for number, entry in enumerate(entries[1:], 2):
+        wrong = _impossible(run, entry)
+        if wrong is not None:
+            raise InputError(f"{wrong}: a line was changed or taken out", NAME, number)
         if isinstance(entry, Attempted):
             run = run._replace(attempted=entry, attempts=entry.attempt)
         elif isinstance(entry, Answered):
@@ -57,10 +66,40 @@ def replayed(entries: Sequence[Entry]) -> Run:
     return run
 
 
+def _impossible(run: Run, entry: Entry) -> str | None:
+    """Why an entry cannot follow; None where it can."""
+    if isinstance(entry, Begun):
+        return "a run begins once"
+    if isinstance(entry, Ended):
+        return None if run.state.end == entry.end else f"it ends as {entry.end}, and the run is elsewhere"
+    if isinstance(entry, Supplied):
+        foreign = [path for path in entry.files if not path.startswith("given/")]
+        return f"{foreign[0]} is not given" if foreign else None
+    before = entry.attempt, entry.stage
+    if isinstance(entry, Attempted):
+        if run.attempted is not None or before != (run.attempts + 1, run.state.stage):
+            return f"attempt {entry.attempt} of {entry.stage} is not what comes next"
+        return None if entry.inputs == run.files else "its inputs are not the files of the run"
+    pending = run.attempted if isinstance(entry, Answered) else run.answered
+    if (
+        pending is None
+        or (pending.attempt, pending.stage) != before
+        or (pending is run.attempted and run.answered)
+    ):
+        what = "answered" if isinstance(entry, Answered) else "judged"
+        return f"attempt {entry.attempt} of {entry.stage} is {what} out of order"
+    own = gate_owns if isinstance(entry, Judged) else owns
+    foreign = [path for path in entry.outputs if not own(entry.stage, path)]
+    if foreign:
+        return f"{foreign[0]} is not of {entry.stage}"
+    if isinstance(entry, Judged) and (entry.stage, entry.outcome) not in TABLE:
+        return f"{entry.stage} has no outcome {entry.outcome}"
+    return None
+
+
 def _judged(run: Run, entry: Judged, limits: Limits) -> Run:
     answered = run.answered
-    if answered is None or run.state.stage != entry.stage:
-        raise ValueError(f"attempt {entry.attempt} is judged, and nobody has answered it")
+    assert answered is not None  # _impossible() has looked
     spent = Spent(answered.tokens, answered.seconds + entry.seconds)
     return run._replace(
         state=after(run.state, entry.outcome, spent, limits),

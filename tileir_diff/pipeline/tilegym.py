@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.artifacts import Analysis, Correctness, GateVerdict, Perf
+from tileir_diff.pipeline.artifacts import Analysis, Correctness, DiffReport, GateVerdict, Perf
 from tileir_diff.pipeline.gates.common import Given
 from tileir_diff.pipeline.show import verdict_text
 
@@ -43,16 +43,20 @@ def _files(tree: Given, analysis: Analysis) -> dict[str, str]:
     files = {"reference/analysis.json": _analysis(analysis)}
     for variant in analysis.variants:
         tail = f"_{variant.name}" if several else ""
-        files[f"reference/reference{tail}.mlir"] = tree.text(variant.reference)
+        files[f"reference/reference{tail}.mlir"] = _module(tree.text(variant.reference))
         if tree.has(f"generated/{variant.name}.mlir"):
-            files[f"generated/generated{tail}.mlir"] = tree.text(f"generated/{variant.name}.mlir")
+            files[f"generated/generated{tail}.mlir"] = _module(tree.text(f"generated/{variant.name}.mlir"))
     for name in ("kernel.rs", "ffi.rs"):
         if tree.has(name):
             files[name] = tree.text(name)
     for stage, name in (("analyst", "agent_a"), ("kernel", "agent_b"), ("host", "agent_d")):
         if tree.has(f"gates/{stage}.json"):
             told = verdict_text(tree.read(GateVerdict, f"gates/{stage}.json"))
-            files[f"reports/{name}.md"] = f"# {stage}\n\n```\n{told}```\n"
+            # its validators look for either
+            for place in ("reports", "reports/agent_logs"):
+                files[f"{place}/{name}.md"] = f"# {stage}\n\n```\n{told}```\n"
+    if tree.has("diff_report.json"):
+        files["generated/diff_report.md"] = _diff_report(tree)
     if tree.has("gates/kernel.json"):
         files["reports/build_log.md"] = "## Attempt 1\n\nThe gate's own build; see agent_b.md.\n"
     if tree.has("correctness.json"):
@@ -61,6 +65,47 @@ def _files(tree: Given, analysis: Analysis) -> dict[str, str]:
     if perf is not None and perf.geomean is not None:
         files["reports/performance.md"] = _performance(perf)
     return files
+
+
+def _module(text: str) -> str:
+    """A dump in which the word stands that its validators look for: disassemblers leave the module out."""
+    return text if "cuda_tile.module" in text else f"// in a cuda_tile.module, which is not printed\n{text}"
+
+
+VERDICTS: Final = {
+    "kernel": "FAIL_FIXABLE",
+    "host": "FAIL_FIXABLE",
+    "upstream": "FAIL_COMPILER_BUG",
+    "unknown": "BLOCKED",
+}
+
+
+def _diff_report(tree: Given) -> str:
+    """The diagnosis in its sections; what the gates found is the checklist."""
+    report = tree.read(DiffReport, "diff_report.json")
+    path = f"gates/{report.failed}.json"
+    failed = tree.read(GateVerdict, path) if tree.has(path) else None
+    found = [] if failed is None else failed.findings
+    checks = [] if failed is None else failed.checks
+    severity = {"critical": "CRITICAL", "warn": "WARN", "info": "INFO"}
+    rows = [f"| {at} | {each.rule} | {each.message} | DIFFERS | {severity[each.severity]} | {each.fix} |"
+            for at, each in enumerate(found, 1)]  # fmt: skip
+    status = {"pass": "MATCH", "fail": "DIFFERS", "open": "MISSING"}
+    table = [f"| {each.name} | {status[each.result]} | {' '.join(each.detail.split())} |" for each in checks]
+    proofs = [f"- {each.file}:{each.line}: `{each.text}`" for each in report.evidence]
+    effects = "; ".join(each.effect for each in found if each.effect)
+    owner = report.owner or "unknown"
+    lines = [
+        f"VERDICT: {VERDICTS[report.route]}",
+        "\n## Structural Comparison\n\n| Check | Status | Detail |\n|---|---|---|", *table,
+        "\n## Checklist Diff\n\n| # | Item | Difference | Status | Severity | Action |",
+        f"|{'---|' * 6}", *rows,
+        f"\n## Root Cause Analysis\n\n{report.cause}, owner {owner}\n", *proofs,
+        f"\n## Impact Assessment\n\n{effects or 'not known'}",
+        f"\n## Verdict\n\nVERDICT: {VERDICTS[report.route]}\n\nowner: {owner}",
+        f"\n## Action Items\n\n- {report.fix}",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
 
 
 def _analysis(analysis: Analysis) -> str:

@@ -80,10 +80,14 @@ class Tools(NamedTuple):
     def file(self, path: str) -> str:
         """A file below the root, by its real place. Raises InputError for any other, and for a large one."""
         root = self.root.resolve()
-        real = (root / _plain(path)).resolve()
+        try:
+            real = (root / _plain(path)).resolve()
+            is_file = real.is_file()
+        except (OSError, ValueError):
+            raise InputError("not a path", ascii(path[:40])) from None
         if not real.is_relative_to(root):
             raise InputError("it is outside the folder that this server serves", path)
-        if not real.is_file():
+        if not is_file:
             raise InputError("no such file", path)
         if real.stat().st_size > LARGEST:
             raise InputError(f"larger than {LARGEST >> 20} MiB", path)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tileir_diff.dump.like import BYTES
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.artifacts import Reference, listed
-from tileir_diff.pipeline.gates.common import RESULTS, Given, Ruled, Ruling
+from tileir_diff.pipeline.artifacts import Baselines, Reference, listed
+from tileir_diff.pipeline.gates.common import BASELINES, Given, Ruled, Ruling
 
 if TYPE_CHECKING:
     from tileir_diff.pipeline.artifacts import Analysis, Array, Variant
@@ -26,34 +26,54 @@ Json = dict[str, Any]
 def judge(given: Given) -> Ruled:
     """PASS where every claim that can be looked up is true."""
     ruling = Ruling("analyst", given)
-    ruling.saw("analysis.json", RESULTS)
+    ruling.saw("analysis.json", BASELINES)
     try:
         analysis = given.analysis()
+        measured = given.read(Baselines, BASELINES) if given.has(BASELINES) else None
     except InputError as error:
         return ruling.malformed(error)
     ruling.check("schema", None, f"{len(analysis.variants)} variants")
+    wanted = given.settings.get("operator", analysis.operator)
+    wrong = f"it is called {analysis.operator}, and {wanted} is to be ported"
+    ruling.check("operator", None if analysis.operator == wanted else wrong, wanted)
     references = sorted(path.stem for path in (given.folder / "reference").glob("*.mlir"))
     ruling.saw(*(f"reference/{name}.{kind}" for name in references for kind in ("mlir", "json")))
-    used = {variant.reference for variant in analysis.variants}
+    used = [variant.reference for variant in analysis.variants]
     unused = [name for name in references if f"reference/{name}.mlir" not in used]
-    ruling.check("references", f"no variant has {listed(unused)}" if unused else None, listed(references))
+    twice = sorted({path for path in used if used.count(path) > 1})
+    # a reference has one launch, and so is one variant
+    wrong = (
+        f"no variant has {listed(unused)}"
+        if unused
+        else f"two variants have {listed(twice)}"
+        if twice
+        else None
+    )
+    ruling.check("references", wrong, listed(references))
     for variant in analysis.variants:
         _variant(ruling, variant)
-    _whole(ruling, analysis)
+    _baseline(ruling, analysis, measured)
+    if analysis.tuning:
+        ruling.open("tuning", f"{listed(list(analysis.tuning))}: a dump does not show what else was tried")
     return ruling.rule("FAIL" if ruling.failed else "PASS")
 
 
-def _whole(ruling: Ruling, analysis: Analysis) -> None:
-    """What is claimed of all variants together."""
-    measured = analysis.baseline.evidence == "gpu"
-    missing = measured and not ruling.given.has(RESULTS)
-    wrong = "it says that a measurement chose it, and there is none" if missing else None
-    if wrong or measured:
-        ruling.check("baseline", wrong, analysis.baseline.backend)
-    else:
-        ruling.open("baseline", f"{analysis.baseline.backend}: chosen without a measurement")
-    if analysis.tuning:
-        ruling.open("tuning", f"{listed(list(analysis.tuning))}: a dump does not show what else was tried")
+def _baseline(ruling: Ruling, analysis: Analysis, measured: Baselines | None) -> None:
+    """A measurement decides where there is one; without one nobody may say so."""
+    said = analysis.baseline
+    if measured is None:
+        if ruling.check(
+            "baseline", "a measurement chose it, and there is none" if said.evidence == "gpu" else None
+        ):
+            ruling.open("baseline", f"{said.backend}: chosen without a measurement")
+        return
+    fastest = measured.fastest([each.name for each in analysis.variants])
+    wrong = None
+    if fastest is None:
+        wrong = f"no back end was measured for every variant: {BASELINES}"
+    elif (said.backend, said.evidence) != (fastest, "gpu"):
+        wrong = f"it says {said.backend} by {said.evidence}, and {fastest} is the fastest by gpu"
+    ruling.check("baseline", wrong, f"{fastest}, measured on {measured.device}")
 
 
 def _variant(ruling: Ruling, variant: Variant) -> None:
@@ -134,6 +154,8 @@ def _launch(given: Given, variant: Variant) -> str | None:
     for what, stated, claimed in pairs:
         if stated is not None and stated != claimed:
             return f"{what}: {claimed}, and the launch of the reference has {stated}"
+    if known.entry and known.entry != variant.entry:
+        return f"entry: @{variant.entry}, and the reference is @{known.entry}"
     if known.arch != variant.arch:
         return f"arch: {variant.arch}, and the reference is for {known.arch}"
     for name, array in known.arrays.items():

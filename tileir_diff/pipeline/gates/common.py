@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 WAIVERS: Final = "given/waivers.toml"
 RESULTS: Final = "given/results.json"
+BASELINES: Final = "given/baselines.json"
 Made = TypeVar("Made", bound=Artifact)
 
 

@@ -5,30 +5,58 @@ from __future__ import annotations
 import re
 from typing import Final
 
-HIDDEN: Final = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|r#*\".*?\"#*|'(?:\\.|[^'\\])'", re.DOTALL
+TOKEN: Final = re.compile(
+    r"//[^\n]*|/\*|(?:br|cr|r)(?P<hashes>#*)\"|\"(?:\\.|[^\"\\])*\"|'(?:\\u\{\w*\}|\\x\w\w|\\.|[^'\\])'|'?\w+|.",
+    re.DOTALL,
 )
-"""Comments, strings and characters."""
+"""A comment, the begin of one that nests or of a raw string, a string, a character, a lifetime, a word."""
+NESTED: Final = re.compile(r"/\*|\*/")
 MODULE: Final = re.compile(r"\s*(?:#\[allow\([\w\s:,]*\)\]\s*)*#\[cutile::module\]\s*(?:pub\s+)?mod\s+\w+\s*")
 READS: Final = ("include", "include_str", "include_bytes", "option_env", "asm", "global_asm")
 """Macros that bring in what is not in the source, or machine code: refused wherever the word stands."""
-LINKS: Final = ("extern", "no_mangle", "link_section", "macro_rules", "export_name")
-"""Words of what is linked, called from C, or runs before main."""
+LINKS: Final = ("extern", "no_mangle", "link_section", "macro_rules", "export_name", "cfg", "cfg_attr")
+"""Words of what is linked, called from C, runs before main, or is another thing in another build."""
 OTHERS: Final = ("env", "link", "path", "std", "build", "proc_macro", "used")
 """Words that are also names; where `::`, `!` or an attribute follows they belong to the host."""
-FOREIGN: Final = re.compile(rf"\b(?:{'|'.join(READS)})\b|#\s*\[\s*path\b|\benv\s*!")
+OUTSIDE: Final = "fs|process|net|os|io|env|thread|time|arch|intrinsics|libc|libloading"
+"""Modules with which a host reaches files, processes and the machine."""
+FOREIGN: Final = re.compile(
+    rf"\b(?:{'|'.join(READS)})\b|#\s*!?\s*\[\s*path\b|\benv\s*!"
+    r"|\b(?:cfg|cfg_attr|link_section|macro_rules|export_name|proc_macro)\b|#\s*!?\s*\[\s*(?:unsafe\s*\()?\s*(?:link|used)\b"
+    rf"|::\s*(?:r#)?(?:{OUTSIDE})\b|\b(?:{OUTSIDE})\s*::"
+    r"|\bextern\b(?!\s+fn\b)|\b(?:Recording|Record|Gpu|tileir_record|gpu)\b"
+)
+EXPORTED: Final = re.compile(
+    r"\bno_mangle\s*\)?\s*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?(?:unsafe\s+)?extern\s+fn\s+(\w+)"
+)
+USED: Final = re.compile(r"\buse\b[^;]*;")
+IN_USE: Final = re.compile(rf"\b(?:{OUTSIDE})\b")
 WORD: Final = re.compile(
     rf"\b(?:{'|'.join((*READS, *LINKS))})\b|\b(?:{'|'.join(OTHERS)})\b(?=\s*(?:::|!|\(|\]|=|\{{))"
 )
 
 
+def exported(text: str) -> list[str]:
+    """The functions that the source of a host gives to C."""
+    return EXPORTED.findall(_plain(text))
+
+
 def foreign_code(text: str) -> str | None:
-    """Where the source of a host brings in a file or machine code at compile time; None where it does not."""
+    """Where the source of a host is more than a launch, with its line; None where it is not.
+
+    It brings in nothing at compile time, reaches neither files nor processes, is the same in every build, and
+    cannot tell whether it is recorded.
+    """
     plain = _plain(text)
-    word = FOREIGN.search(plain)
-    if word is None:
+    if re.match(r"\ufeff?#!(?!\s*\[)", plain):
+        return "ffi.rs:1: it is no program"
+    found = [word for word in (FOREIGN.search(plain),) if word is not None]
+    for use in USED.finditer(plain):
+        found += [word for word in (IN_USE.search(plain, use.start(), use.end()),) if word is not None]
+    if not found:
         return None
-    return f"ffi.rs:{_line(plain, word.start())}: '{word[0]}' brings in what is not in the source"
+    first = min(found, key=lambda word: word.start())
+    return f"ffi.rs:{_line(plain, first.start())}: '{first[0]}' is not for what launches a kernel"
 
 
 def host_code(text: str) -> str | None:
@@ -51,8 +79,36 @@ def host_code(text: str) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """The source with blanks in place of comments, strings and characters."""
-    return HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    """The source with blanks in place of comments, strings and characters, as rustc reads it."""
+    parts: list[str] = []
+    at = 0
+    while at < len(text):
+        found = TOKEN.match(text, at)
+        assert found is not None  # it matches every character
+        token, end = found[0], found.end()
+        if token == "/*":
+            end = _after_comment(text, end)
+        elif found["hashes"] is not None:
+            close = text.find(f'"{found["hashes"]}', end)
+            end = len(text) if close < 0 else close + 1 + len(found["hashes"])
+        hidden = (
+            token.startswith(("//", "/*", '"'))
+            or found["hashes"] is not None
+            or token[:1] == token[-1:] == "'" != token
+        )
+        parts.append(re.sub(r"[^\n]", " ", text[at:end]) if hidden else token)
+        at = end
+    return "".join(parts)
+
+
+def _after_comment(text: str, at: int) -> int:
+    """The position after a comment that has begun; comments nest."""
+    depth = 1
+    for found in NESTED.finditer(text, at):
+        depth += 1 if found[0] == "/*" else -1
+        if not depth:
+            return found.end()
+    return len(text)
 
 
 def _closing(text: str, start: int) -> int | None:

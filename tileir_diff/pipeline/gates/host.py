@@ -26,8 +26,9 @@ from tileir_diff.pipeline.gates.common import (
     launch_of,
     told,
 )  # fmt: skip
-from tileir_diff.pipeline.gates.device import foreign_code
+from tileir_diff.pipeline.gates.device import exported, foreign_code
 from tileir_diff.pipeline.gates.host_build import kernels_folder, library
+from tileir_diff.pipeline.gates.wrapper import foreign_python
 from tileir_diff.pipeline.log import sha256
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ MULTIPROCESSORS: Final = 132
 SECONDS: Final = 120.0
 """For one call of the wrapper."""
 RUNS: Final = 3
+CHANCES: Final = 1 << 16
 SPACING: Final = 1 << 36
 """Bytes between the addresses of arrays, which are never touched."""
 LAUNCHER: Final = Path(__file__).with_name("launcher.py")
@@ -59,7 +61,12 @@ def judge(given: Given) -> Ruled:
     same = passed.outcome == "PASS" and passed.saw.get("kernel.rs") == now
     if not ruling.check("kernel.rs", None if same else "it is not the one that passed its gate", now):
         return ruling.rule("FAIL")
-    if not ruling.check("host code", foreign_code(given.text("ffi.rs")), "all of it is in ffi.rs"):
+    for name, wrong in (
+        ("host code", foreign_code(given.text("ffi.rs"))),
+        ("wrapper", foreign_python(given.text("wrapper.py"))),
+    ):
+        ruling.check(name, wrong, "a launch and nothing else")
+    if ruling.failed:
         return ruling.rule("FAIL")
     with tempfile.TemporaryDirectory(prefix="tileir-host-") as place:
         try:
@@ -74,8 +81,12 @@ def judge(given: Given) -> Ruled:
 
 def _run(ruling: Ruling, analysis: Analysis, built: Path, place: Path, kernel: str) -> Ruled:
     compared: list[Compared] = []
+    before = sha256(built.read_bytes())
     for variant in analysis.variants:
         launched = _launched(ruling, variant, built, place)
+        if sha256(built.read_bytes()) != before:  # where nothing hides it from a wrapper
+            ruling.check(f"{variant.name}: launches", "the library was changed while it was judged")
+            return ruling.rule("FAIL")
         if launched is None:
             compared.append(_not_run(variant, "it was not launched"))
         else:
@@ -98,25 +109,30 @@ def _not_run(variant: Variant, why: str) -> Compared:
 
 def _launched(ruling: Ruling, variant: Variant, built: Path, place: Path) -> dict[str, Any] | None:
     """The generated side of the launch that the host makes for a variant; its dump is among the outputs."""
-    folder = place / "launched" / variant.name
-    folder.mkdir(parents=True)
+    folder = Path(tempfile.mkdtemp(dir=place))
+    wrapper = ruling.given.folder / "wrapper.py"
+    # the same for the same host, and nothing that a host could be written for
+    chance = int(
+        sha256((ruling.given.text("ffi.rs") + ruling.given.text("wrapper.py") + variant.name).encode())[:8],
+        16,
+    )
     arrays: dict[str, dict[str, Any]] = {
-        name: {"ptr": (at + 1) * SPACING + each.align, "dtype": each.dtype, "shape": each.shape,
-               "strides": each.strides}
+        name: {"ptr": (at + 1) * SPACING + (2 * (chance % CHANCES) + 1) * each.align, "dtype": each.dtype,
+               "shape": each.shape, "strides": each.strides}
         for at, (name, each) in enumerate(variant.arrays.items())
     }  # fmt: skip
     request = {
         "arch": variant.arch, "multiprocessors": MULTIPROCESSORS, "arrays": arrays,
-        "scalars": _scalars(variant),
+        "scalars": _scalars(variant), "functions": [*exported(ruling.given.text("ffi.rs")), "tileir_error"],
+        "device": chance % 8, "stream": 8 * chance + 8 if chance % 4 else None,
     }  # fmt: skip
-    wrapper = ruling.given.folder / "wrapper.py"
     call = [sys.executable, "-I", str(LAUNCHER), str(built), str(wrapper), str(folder)]
     environment = _environment()
     stdin = json.dumps(request).encode()
     ran = sandbox.run(
-        call, place, SECONDS, environment=environment, stdin=stdin, hide=ruling.given.hide
+        call, folder, SECONDS, environment=environment, stdin=stdin, hide=ruling.given.hide
     )  # fmt: skip
-    said = ran.said.decode("utf-8", "replace").strip().replace(f"{place}/", "")
+    said = ran.said.decode("utf-8", "replace").strip().replace(f"{folder}/", "").replace(f"{place}/", "")
     lines = said.splitlines()[-3:]
     what = f"{variant.name}: launches"
     if ran.status != 0:
@@ -131,7 +147,7 @@ def _launched(ruling: Ruling, variant: Variant, built: Path, place: Path) -> dic
         return None
     try:
         return _read(ruling, variant, records[0], {each["ptr"]: name for name, each in arrays.items()})
-    except (InputError, ValueError, KeyError, TypeError, OSError) as error:
+    except (InputError, ValueError, LookupError, TypeError, AttributeError, OSError, RecursionError) as error:
         text = error.message if isinstance(error, InputError) else str(error)
         ruling.check(what, f"its record cannot be read: {text}")
         return None
@@ -167,8 +183,8 @@ def _read(ruling: Ruling, variant: Variant, record: Path, names: dict[int, str])
     """Raises InputError, ValueError and the like for a record that is none."""
     from tileir_diff.toolchain.run import disassemble
 
-    told_: dict[str, Any] = json.loads(record.read_text("utf-8"))
-    bytecode = record.with_suffix(".tirbc").read_bytes()
+    told_: dict[str, Any] = json.loads(sandbox.read_plain(record, sandbox.LARGEST))
+    bytecode = sandbox.read_plain(record.with_suffix(".tirbc"), sandbox.LARGEST)
     text = disassemble(bytecode, record.stem)
     args: list[dict[str, Any]] = []
     unknown = ""

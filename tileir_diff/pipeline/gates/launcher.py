@@ -20,6 +20,17 @@ class Array:
         self.strides = strides
 
 
+class Library:
+    """The functions of ffi.rs, and no other: a library of C would also give those of all that it links."""
+
+    def __init__(self, library: ctypes.CDLL, names: list[str]) -> None:
+        for name in names:
+            try:
+                setattr(self, name, getattr(library, name))
+            except AttributeError:
+                continue
+
+
 def main(library_path: str, wrapper_path: str, folder: str) -> int:
     request = json.load(sys.stdin)
     library = ctypes.CDLL(library_path)
@@ -34,7 +45,8 @@ def main(library_path: str, wrapper_path: str, folder: str) -> int:
     wrapper = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(wrapper)
     arrays = {name: Array(**each) for name, each in request["arrays"].items()}
-    status = wrapper.call(library, arrays, request["scalars"], 0, None)
+    functions = Library(library, request["functions"])
+    status = wrapper.call(functions, arrays, request["scalars"], request["device"], request["stream"])
     if status:
         print(f"status {status}: {library.tileir_error().decode()}")
         return 1

@@ -5,9 +5,10 @@ It measures nothing itself and believes nobody's numbers but those of the result
 
 from __future__ import annotations
 
-import json
 import math
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import Perf, Ratio, listed
@@ -17,7 +18,6 @@ from tileir_diff.pipeline.log import sha256
 if TYPE_CHECKING:
     from tileir_diff.pipeline.artifacts import Analysis
 
-SCHEMA: Final = "tileir-kernels-gpu/1"
 LIMIT: Final = 1 / 1.05
 """The least speed, reference time / our time: of the geometric mean, and of every configuration by itself."""
 BOUND: Final = ("kernel.rs", "ffi.rs")
@@ -43,9 +43,9 @@ def judge(given: Given) -> Ruled:
         ruling.open("measured", "; ".join(found.notes) or "no result file of a GPU was given")
         return ruling.rule("UNMEASURED")
     ruling.evidence = "gpu"
-    wrong = [each for each in _results(given)["correctness"] if not each.get("right")]
+    wrong = [each for each in _results(given).correctness if each.right is not True]
     for each in wrong:
-        ruling.check(f"{each['case']}: right", str(each.get("fault") or f"error {each.get('error')}"))
+        ruling.check(f"{each.case}: right", each.fault or f"error {each.error}")
     if wrong:
         return ruling.rule("FAIL")
     ruling.check("right", None, "every case on the GPU")
@@ -65,69 +65,91 @@ def measured(given: Given, analysis: Analysis) -> Perf:
     if not given.has(RESULTS):
         return Perf(notes=["no result file of a GPU was given"])
     data = _results(given)
-    now = {path: sha256((given.folder / path).read_bytes()) for path in BOUND if given.has(path)}
-    said = cast("dict[str, Any]", data["sources"]) if isinstance(data.get("sources"), dict) else {}
-    if any(said.get(path) != name for path, name in now.items()):
-        return Perf(notes=["the results do not say that they are of this kernel.rs and ffi.rs: `sources`"])
-    if data.get("fault") or not data.get("benchmark"):
-        return Perf(
-            notes=[f"the harness says that its numbers mean nothing: {data.get('fault', 'no benchmark')}"]
-        )
-    rows = {str(each["case"]): each for each in data["benchmark"]["configurations"]}
+    if data.fault or data.benchmark is None:
+        return Perf(notes=[f"the harness says that its numbers mean nothing: {data.fault or 'no benchmark'}"])
+    rows = {each.case: each for each in data.benchmark.configurations}
     wanted = [variant.name for variant in analysis.variants]
-    checked = {str(each["case"]) for each in data["correctness"]}
+    checked = {each.case for each in data.correctness}
     missing = [name for name in wanted if name not in rows or name not in checked]
     if missing:
         return Perf(notes=[f"not every configuration was measured: {listed(missing)} are missing"])
+    now = given.seen(*BOUND)
+    others = [name for name in wanted if not _is_of(data.sources.get(rows[name].operator, {}), now)]
+    if others:
+        why = "the results do not say that they are of this kernel.rs and ffi.rs"
+        return Perf(notes=[f"{why}: `sources` of {listed(others)}"])
     ratios = [_ratio(rows[name]) for name in wanted]
     mean = math.exp(sum(math.log(each.speed) for each in ratios) / len(ratios))
     return Perf(
         results=sha256((given.folder / RESULTS).read_bytes()),
-        device=str(data["machine"]["device"]),
+        device=data.machine.device,
         geomean=round(mean, 6),
         configurations=ratios,
         slow=[each.case for each in ratios if each.speed < LIMIT],
     )
 
 
-def _ratio(row: dict[str, Any]) -> Ratio:
-    ours, reference = float(row["ours_us"]), float(row["reference_us"])
+def _is_of(said: dict[str, str], now: dict[str, str]) -> bool:
+    return all(path in now and said.get(path) == now[path] for path in BOUND)
+
+
+def _ratio(row: _Row) -> Ratio:
     # the ratio is computed from the times: a row cannot claim another
-    return Ratio(
-        case=str(row["case"]), ours_us=ours, reference_us=reference, speed=round(reference / ours, 6)
-    )
+    speed = round(row.reference_us / row.ours_us, 6)
+    return Ratio(case=row.case, ours_us=row.ours_us, reference_us=row.reference_us, speed=speed)
 
 
-def _results(given: Given) -> dict[str, Any]:
+Time = Annotated[float, Field(ge=1e-3, le=1e12)]
+
+
+class _Part(BaseModel):
+    """What is read of a result file; the rest of it is not for us."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class _Row(_Part):
+    case: str
+    operator: str
+    ours_us: Time
+    reference_us: Time
+
+
+class _Benchmark(_Part):
+    configurations: list[_Row]
+
+    @model_validator(mode="after")
+    def _once(self) -> _Benchmark:
+        if len({each.case for each in self.configurations}) < len(self.configurations):
+            raise ValueError("a case is measured twice")
+        return self
+
+
+class _Judged(_Part):
+    case: str
+    right: bool
+    fault: str = ""
+    error: float | None = None
+
+
+class _Machine(_Part):
+    device: str
+
+
+class _Results(_Part):
+    schema_: Literal["tileir-kernels-gpu/1"] = Field(alias="schema")
+    machine: _Machine
+    sources: dict[str, dict[str, str]] = Field(default_factory=dict)
+    correctness: list[_Judged]
+    benchmark: _Benchmark | None
+    fault: str = ""
+
+
+def _results(given: Given) -> _Results:
     try:
-        found: object = json.loads(given.text(RESULTS))
-    except ValueError as error:
-        raise InputError(f"not JSON: {error}", RESULTS) from None
-    data = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-    benchmark = data.get("benchmark")
-    shaped = (
-        data.get("schema") == SCHEMA
-        and isinstance(data.get("machine"), dict)
-        and isinstance(data["machine"].get("device"), str)
-        and _rows(data.get("correctness"), ("case", "right"))
-        and (benchmark is None or (isinstance(benchmark, dict) and _timed(cast("dict[str, Any]", benchmark))))
-    )
-    if not shaped:
-        raise InputError(
-            f"no results of a GPU run: it follows rust_kernels/gpu/schema.json, {SCHEMA}", RESULTS
-        )
-    return data
-
-
-def _timed(benchmark: dict[str, Any]) -> bool:
-    rows = benchmark.get("configurations")
-    if not _rows(rows, ("case", "ours_us", "reference_us")):
-        return False
-    times = [each[key] for each in cast("list[Any]", rows) for key in ("ours_us", "reference_us")]
-    return all(type(each) in (int, float) and math.isfinite(each) and each > 0 for each in times)
-
-
-def _rows(rows: object, keys: tuple[str, ...]) -> bool:
-    return isinstance(rows, list) and all(
-        isinstance(row, dict) and all(key in row for key in keys) for row in cast("list[Any]", rows)
-    )
+        return _Results.model_validate_json(given.text(RESULTS))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        why = f"no results of a GPU run: {place + ': ' if place else ''}{first['msg']}"
+        raise InputError(f"{why}; it follows rust_kernels/gpu/schema.json", RESULTS) from None

@@ -6,9 +6,18 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.artifacts import Access, Analysis, Array, Baseline, Reference, Target, Variant
+from tileir_diff.pipeline.artifacts import (
+    Access,
+    Analysis,
+    Array,
+    Baseline,
+    Baselines,
+    Reference,
+    Target,
+    Variant,
+)
 from tileir_diff.pipeline.gates.analyst import shown
-from tileir_diff.pipeline.gates.common import Given
+from tileir_diff.pipeline.gates.common import BASELINES, Given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +34,17 @@ def analyse(folder: Path, operator: str) -> Analysis:
     return Analysis(
         operator=operator,
         variants=variants,
-        baseline=Baseline(backend="cutile", why="the front end that the reference dumps are from"),
+        baseline=_baseline(Given(folder, {}), [each.name for each in variants]),
     )
+
+
+def _baseline(given: Given, variants: list[str]) -> Baseline:
+    """The fastest where it was measured."""
+    measured = given.read(Baselines, BASELINES) if given.has(BASELINES) else None
+    fastest = measured.fastest(variants) if measured is not None else None
+    if measured is None or fastest is None:
+        return Baseline(backend="cutile", why="the front end that the reference dumps are from")
+    return Baseline(backend=fastest, evidence="gpu", why=f"the least geometric mean on {measured.device}")
 
 
 def _variant(folder: Path, name: str) -> Variant:

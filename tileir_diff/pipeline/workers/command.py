@@ -4,9 +4,11 @@
 command = ["agent", "--prompt", "{prompt}", "--allow", "{writes}"]
 timeout = 1800                        # seconds of one attempt
 environment = ["AGENT_TOKEN"]         # passed on by name, besides PATH, HOME and the like
+writable = ["~/.agent"]               # where it keeps what it writes; elsewhere it cannot, or it is gone
 
 `{prompt}` is a file with the role card and the task, `{folder}` where it works, `{writes}` the stage's own
-files, `{stage}`, `{tokens}` what is left. It may say what it used in scratch/usage.json: {"tokens": 12000}.
+files, `{stage}`, `{tokens}` what is left. It may say what it used in scratch/usage.json: {"tokens": 12000},
+also while it works: it is stopped when nothing is left.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
 
 from tileir_diff.errors import InputError, not_toml
 from tileir_diff.ingest.text import read_text
@@ -22,13 +25,12 @@ from tileir_diff.pipeline import sandbox
 from tileir_diff.pipeline.stages import STAGES
 from tileir_diff.pipeline.workers.model import SCRATCH, Answer, Task
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-KEYS: Final = ("command", "environment", "timeout")
+KEYS: Final = ("command", "environment", "timeout", "writable")
 HOLES: Final = ("folder", "prompt", "stage", "tokens", "writes")
 PROMPT: Final = f"{SCRATCH}PROMPT.md"
 USAGE: Final = f"{SCRATCH}usage.json"
+LONGEST: Final = 4096
+"""Bytes of that file; a longer one says nothing."""
 
 
 class Command(NamedTuple):
@@ -38,6 +40,7 @@ class Command(NamedTuple):
     command: tuple[str, ...]
     timeout: float = 1800.0
     environment: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -56,15 +59,19 @@ class Command(NamedTuple):
         call = [_filled(part, holes) for part in self.command]
         own = {name: os.environ[name] for name in self.environment if name in os.environ}
         seconds = min(self.timeout, task.seconds)
-        ran = sandbox.run(call, task.folder, seconds, hide=task.hide, environment=own)
-        status = "timeout" if ran.status is None else "ok" if ran.status == 0 else "failed"
-        return Answer(status, ran.said, _tokens(task.folder / USAGE), ran.sandbox)
+        usage = task.folder / USAGE
+        ran = sandbox.run(
+            call, task.folder, seconds, hide=task.hide, environment=own,
+            writable=[Path(each).expanduser() for each in self.writable],
+            stop=lambda: _tokens(usage) >= task.tokens,
+        )  # fmt: skip
+        status = ran.how if ran.how != "ended" else "ok" if ran.status == 0 else "failed"
+        return Answer(status, ran.said, _tokens(usage), ran.sandbox)
 
 
 def prompt_text(task: Task) -> str:
     """The role card, and what is special about this attempt."""
-    files = [path for path in sandbox.snapshot(task.folder) if not path.startswith(SCRATCH)]
-    listed = "\n".join(f"- {path}" for path in files)
+    listed = "\n".join(f"- {path}" for path in sandbox.snapshot(task.folder))
     own = ", ".join(f"`{each}`" for each in STAGES[task.stage].writes)
     return (
         f"{task.card}\n## This attempt\n\nOperator: `{task.operator}`. Attempt {task.attempt}.\n"
@@ -83,8 +90,8 @@ def _filled(text: str, holes: dict[str, str]) -> str:
 def _tokens(path: Path) -> int:
     """What the program says that it used; 0 where it says nothing that can be read."""
     try:
-        found: object = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        found: object = json.loads(sandbox.read_plain(path, LONGEST))
+    except (ValueError, RecursionError):
         return 0
     tokens = cast("dict[str, object]", found).get("tokens") if isinstance(found, dict) else 0
     return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0 else 0
@@ -102,11 +109,13 @@ def read_command(path: str) -> Command:
     unknown = [key for key in table if key not in KEYS]
     if not table or unknown:
         raise InputError(f"a template has one table [worker] with {', '.join(KEYS)}", path)
-    command, environment = _strings(table, "command", path), _strings(table, "environment", path)
+    command, environment, writable = (
+        _strings(table, key, path) for key in ("command", "environment", "writable")
+    )
     timeout = table.get("timeout", 1800)
     if not command or isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
         raise InputError("'command' is a list of strings, 'timeout' a number of seconds", path)
-    return Command(path, command, float(timeout), environment)
+    return Command(path, command, float(timeout), environment, writable)
 
 
 def _strings(table: dict[str, object], key: str, path: str) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from tileir_diff.pipeline.sandbox import SCRATCH
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tileir_diff.pipeline.stages import Stage
 
-SCRATCH = "scratch/"
-"""Where a worker may leave what nobody looks at, besides `scratch/usage.json`."""
+__all__ = ["SCRATCH", "Answer", "Task", "Worker"]
 
 
 class Task(NamedTuple):
@@ -29,7 +30,7 @@ class Task(NamedTuple):
 class Answer(NamedTuple):
     """How a worker ended; what it made lies in the task's folder."""
 
-    status: Literal["ok", "failed", "timeout"] = "ok"
+    status: Literal["ok", "failed", "timeout", "stopped"] = "ok"
     said: bytes = b""
     tokens: int = 0
     sandbox: str = "none"

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tileir_diff.errors import InputError
 from tileir_diff.ingest.text import read_text
+from tileir_diff.pipeline.artifacts import Inside  # noqa: TC001  (pydantic looks at it)
 from tileir_diff.pipeline.stages import Stage  # noqa: TC001  (pydantic looks at it)
 from tileir_diff.pipeline.workers.model import Answer, Task
 
@@ -28,7 +29,7 @@ class Recorded(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     stage: Stage
-    files: dict[str, str | None] = Field(default_factory=dict)
+    files: dict[Inside, str | None] = Field(default_factory=dict)
     status: Literal["ok", "failed", "timeout"] = "ok"
     tokens: int = 0
     said: str = ""

@@ -38,6 +38,13 @@ class Template(NamedTuple):
                 place.write_text(text, "utf-8")
         except InputError as error:
             return Answer("failed", told(error, task.folder).encode())
+        except (
+            ValueError,
+            LookupError,
+            TypeError,
+            RecursionError,
+        ) as error:  # files that it was not made for
+            return Answer("failed", f"{type(error).__name__}: {error}".encode())
         return Answer("ok")
 
 

@@ -226,7 +226,8 @@ def bmm(
 
 def _adjacent(tensor: torch.Tensor) -> torch.Tensor:
     """The same, with the elements of a row beside each other."""
-    return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
+    # what costs least is asked first
+    return tensor if tensor.is_contiguous() or tensor.stride(-1) == 1 else tensor.contiguous()
 
 
 class SwiGLUMLP(nn.Module):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
-from torch import Tensor, is_grad_enabled, strided
+from torch import Tensor, is_grad_enabled
 
 from tileir_kernels.library import check, ffi, library, recording_state
 from tileir_kernels.tensors import LAYOUTS, Hints, check_all, checked, new_layout
@@ -37,19 +37,24 @@ def call(entry: str, arguments: tuple[Given, ...], *options: Any, hints: Hints |
     """Enqueues on torch's current stream. Raises what `check` of tensors does, or what a status means."""
     recording = recording_state.library
     device = arguments[0][1].get_device()
+    if recording is None and not arguments[0][1].is_cuda:
+        check_all(arguments)
     taken: list[tuple[Layout, Any]] = []
     for given in arguments:
         _, tensor, form = given
         if (
             not isinstance(tensor, Tensor)
             or tensor.get_device() != device
-            or not (tensor.is_cuda or recording is not None)
             or (tensor.requires_grad and is_grad_enabled())
-            or tensor.layout is not strided
             or tensor.is_neg()
         ):
             check_all(arguments)
-        layout = LAYOUTS.get((tensor.dtype, tensor.shape, tensor.stride(), form))
+        try:
+            key = tensor.dtype, tensor.shape, tensor.stride(), form
+        except RuntimeError:  # one that is not stored by strides has none
+            check_all(arguments)
+            raise
+        layout = LAYOUTS.get(key)
         if layout is None:
             layout = new_layout(given, arguments)
         try:

@@ -375,7 +375,7 @@ def _product(
     check_is_tensor("b", b)
     code = _choice("variant", variant, PRODUCT_VARIANTS)
     turn_a, turn_b = bool(transposes[0]), bool(transposes[1])
-    result = _result(a, _product_shape(a.shape, b.shape, turn_a, turn_b), out)
+    result = _result(a, _product_shape(a, b, turn_a, turn_b), out)
     cut = NULL if tiling is None else checked("tiling", tiling, Tiling).c
     call(
         name, (("out", result, None), ("a", a, None), ("b", b, None)), turn_a, turn_b, cut, code, hints=hints
@@ -383,12 +383,13 @@ def _product(
     return result
 
 
-@functools.lru_cache(maxsize=1024)
-def _product_shape(a: torch.Size, b: torch.Size, turn_a: bool, turn_b: bool) -> tuple[int, ...]:
+def _product_shape(a: torch.Tensor, b: torch.Tensor, turn_a: bool, turn_b: bool) -> tuple[int, ...]:
     """The shape of a product, or any where the call refuses the factors."""
-    if len(a) < 2 or len(b) < 2:
+    rank = a.dim()
+    if rank < 2 or b.dim() < 2:
         return (1,)
-    return (*a[:-2], a[-1 if turn_a else -2], b[-2 if turn_b else -1])
+    rows, columns = a.size(-1 if turn_a else -2), b.size(-2 if turn_b else -1)
+    return (rows, columns) if rank == 2 else (*a.shape[:-2], rows, columns)
 
 
 def _mixed(seed: int) -> int:

@@ -118,7 +118,7 @@ def check(name: str, tensor: Any) -> None:
 def check_is_tensor(name: str, given: Any) -> None:
     if not isinstance(given, torch.Tensor):
         raise TypeError(f"{name}: a torch.Tensor is needed, not {type(given).__name__}")
-    if given.layout != torch.strided or given.is_nested:
+    if given.layout is not torch.strided or given.is_nested:
         told = "nested tensors" if given.is_nested else given.layout
         raise ValueError(f"{name}: its elements must be stored by strides, not as {told}")
 

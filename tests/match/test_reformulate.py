@@ -319,3 +319,16 @@ def test_a_fused_exact_product_reads_as_the_op_is(x: Formula) -> None:
     value = number(x.terms, 0.5).call("fma", x, x.call("exp"))
     assert written(x, value, "fma").startswith("fma(")
     assert written(x, value, "addf").startswith("addf(")
+
+
+def test_what_reads_other_inputs_is_no_reformulation(terms: Terms, x: Formula, y: Formula) -> None:
+    """Both give zero wherever they are tried, since what is compared is too small."""
+    z, none, limit = (Formula(terms, terms.leaf("arg", 0, 2)), number(terms, 0.0), number(terms, 0.3))
+
+    def dropped(seed: Formula, scale: float) -> Formula:
+        small = (seed * number(terms, scale)).term
+        cond = terms.node("fcmp", ("less_than",), (limit.term, small))
+        return Formula(terms, terms.ite(cond, x.term, none.term, "data"))
+
+    assert impact(dropped(y, 3e-10), dropped(z, 3e-10)) is None
+    assert impact(dropped(y, 3e-10), dropped(y, 3.0001e-10)) is not None

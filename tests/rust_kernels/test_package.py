@@ -520,7 +520,7 @@ def test_a_folder_that_is_none_is_told_before_anything_is_built(
 
     monkeypatch.setattr(loading._loaded, "get", built)
     with (
-        pytest.raises(ValueError, match="folder: .* is no folder"),
+        pytest.raises(ValueError, match="is no folder"),
         kernels.recording(tmp_path / "x", "sm_90"),
     ):
         pass

@@ -81,7 +81,9 @@ def merged(files: list[Path]) -> dict[str, Any]:
     cases: dict[str, list[Any]] = {}
     timed: dict[str, list[Any]] = {}
     operators: dict[str, Any] = {}
+    sources: dict[str, Any] = {}
     for each in loaded:
+        sources |= each.get("sources", {})
         ran = sorted({entry["operator"] for entry in each["correctness"]})
         cases |= {name: [e for e in each["correctness"] if e["operator"] == name] for name in ran}
         benchmark = each["benchmark"] or {"operators": {}, "configurations": []}
@@ -91,6 +93,7 @@ def merged(files: list[Path]) -> dict[str, Any]:
     return {
         "schema": loaded[0]["schema"],
         "machine": loaded[0]["machine"],
+        "sources": dict(sorted(sources.items())),
         "correctness": [entry for name in sorted(cases) for entry in cases[name]],
         "benchmark": {
             "operators": dict(sorted(operators.items())),

@@ -24,7 +24,8 @@ PAGE = """# Kernels in Rust on a GPU
 
 Ports of TileGym's cuTile Python kernels in cuTile Rust (`rust_kernels/`), on one {device} (torch {torch},
 CUDA {cuda}), beside the kernel that cuTile Python makes of its original, with the same arguments. Generated
-by `rust_kernels/gpu/report.py` from `rust_kernels/gpu/results.json`.
+by `rust_kernels/gpu/report.py` from `rust_kernels/gpu/results.json`. How they are built and called is in
+[their README](../rust_kernels/README.md).
 
 | operator | right | same bits | timed | speed | 95% | slowest | fastest |
 |---|---|---|---|---|---|---|---|

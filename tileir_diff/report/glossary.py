@@ -79,6 +79,9 @@ SECTIONS = {
     "alike": "the share of the ops of two entries that have a like one on the other side; it decides nothing",
 }
 PHRASES = {
+    # conditions
+    "holds only if …": "a condition on the host that few launches keep: both sides are the same where it is "
+    "true, and differ where it is not",
     # evidence
     "found by trial": "in the dump as it is, values differ in several places that no single line explains; "
     "the generated side was evaluated again with a change of one op, and with this change what differed is "

@@ -91,8 +91,8 @@ PHRASES = {
     "true at this launch, where the value is …; nothing makes it so at another": "the promise holds for "
     "the value that --launch gives, and is not checked by anything at another launch",
     "false here: …": "the promise is about a value that is known, and does not fit it",
-    "rows of the array overlap": "a stride is shorter than what lies along the dimension below it, so that two "
-    "elements share an address",
+    "rows of the array overlap": "a stride is shorter than what lies along the dimension below it, so that "
+    "two elements share an address",
     "reads before the loop, also where it makes no trip": "a load that the reference has inside a loop "
     "stands before it, and is done also where the loop has nothing to do",
     "reads where the reference reads nothing; the value has no influence": "a lane is read that the "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tileir_diff.report.glossary import PHRASES, is_phrase
+from tileir_diff.report.glossary import PHRASES, is_phrase, page
 
 PACKAGE = Path(__file__).parents[2] / "tileir_diff"
 FOLDERS = ("match", "graph")

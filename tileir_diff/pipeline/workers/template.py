@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.artifacts import DiffReport, Perf, Proof, Residual
+from tileir_diff.pipeline.artifacts import DiffReport, Proof, Residual
 from tileir_diff.pipeline.gates.common import Given, told
 from tileir_diff.pipeline.workers.model import Answer, Task
 
@@ -135,9 +135,10 @@ def _asked(given: Given, why: str) -> list[Proof]:
 
 
 def _investigator(task: Task) -> dict[str, str]:
-    """It has no explanation, and says so."""
-    perf = Given(task.folder, {}).read(Perf, "perf.json")
-    return {"residual.json": Residual(causes=[], unexplained=perf.slow).to_json()}
+    from tileir_diff.pipeline.gates.residue import investigate
+
+    found = investigate(Given(task.folder, {}))
+    return {"residual.json": Residual(causes=found.causes, unexplained=found.unexplained).to_json()}
 
 
 _MADE: Final[dict[Stage, Callable[[Task], dict[str, str]]]] = {

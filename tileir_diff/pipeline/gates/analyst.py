@@ -249,6 +249,21 @@ def _access(each: tuple[str, str, str]) -> str:
     return f"{family} {kind} of {array}"
 
 
+def tolerances(variant: Variant) -> dict[str, tuple[float, float]]:
+    """rtol and atol of each array that is written: as claimed, and never wider than the element type's.
+
+    Integers have some only where they are claimed: whether they must be equal, the interpreter finds out.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    for name, array in sorted(variant.arrays.items()):
+        claim, widest = variant.tolerance.get(name), TOLERANCE.get(array.dtype, (0.0, 0.0))
+        if claim is not None:
+            found[name] = min(claim.rtol, widest[0]), min(claim.atol, widest[1])
+        elif array.use != "read" and array.dtype in TOLERANCE:
+            found[name] = widest
+    return found
+
+
 def _tolerance(variant: Variant) -> str | None:
     for name, claim in variant.tolerance.items():
         array = variant.arrays.get(name)

@@ -29,6 +29,7 @@ from tileir_diff.pipeline.gates.common import (
 )  # fmt: skip
 from tileir_diff.pipeline.gates.device import exported, foreign_code
 from tileir_diff.pipeline.gates.host_build import kernels_folder, library
+from tileir_diff.pipeline.gates.signature import slots_of
 from tileir_diff.pipeline.gates.wrapper import foreign_python
 from tileir_diff.pipeline.log import sha256
 
@@ -167,17 +168,7 @@ def _environment() -> dict[str, str]:
 
 def _scalars(variant: Variant) -> list[int | float | str | None]:
     """Numbers that the reference gets and that are no extent or stride, in order."""
-    found: list[int | float | str | None] = []
-    skip = 0
-    for value in variant.arguments:
-        [(kind, what)] = value.items()
-        if kind == "ptr":
-            skip = 2 * len(variant.arrays[str(what)].shape)
-        elif skip:
-            skip -= 1
-        else:
-            found.append(what)
-    return found
+    return [slot.value for slot in slots_of(variant) if not slot.array]
 
 
 def _read(ruling: Ruling, variant: Variant, record: Path, names: dict[int, str]) -> dict[str, Any]:

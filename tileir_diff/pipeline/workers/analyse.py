@@ -118,7 +118,8 @@ def _viewed(
     entry = next(each for each in module.entries if each.symbol == kernel["entry"])
     found: dict[str, Array] = {}
     for each in kernel["arrays"]:
-        name = str(values[each["argument"]]["ptr"])
+        at: int = each["argument"]
+        name = str(values[at]["ptr"])
         stated = cast("list[object]", each["shape"] or []), cast("list[object]", each["strides"] or [])
         shape, strides = (_numbers([number(one) for one in numbers]) for numbers in stated)
         if name not in known and not len(shape) == len(strides) == len(stated[0]) > 0:

@@ -43,7 +43,7 @@ def judge(given: Given) -> Ruled:
         ruling.open("measured", "; ".join(found.notes) or "no result file of a GPU was given")
         return ruling.rule("UNMEASURED")
     ruling.evidence = "gpu"
-    wrong = [each for each in _results(given).correctness if each.right is not True]
+    wrong = [each for each in results_of(given).correctness if each.right is not True]
     for each in wrong:
         ruling.check(f"{each.case}: right", each.fault or f"error {each.error}")
     if wrong:
@@ -64,7 +64,7 @@ def measured(given: Given, analysis: Analysis) -> Perf:
     """
     if not given.has(RESULTS):
         return Perf(notes=["no result file of a GPU was given"])
-    data = _results(given)
+    data = results_of(given)
     if data.fault or data.benchmark is None:
         return Perf(notes=[f"the harness says that its numbers mean nothing: {data.fault or 'no benchmark'}"])
     rows = {each.case: each for each in data.benchmark.configurations}
@@ -113,6 +113,7 @@ class _Row(_Part):
     operator: str
     ours_us: Time
     reference_us: Time
+    call_us: Time | None = None
 
 
 class _Benchmark(_Part):
@@ -134,9 +135,12 @@ class _Judged(_Part):
 
 class _Machine(_Part):
     device: str
+    arch: str = Field(default="", pattern=r"^(sm_\d+[a-z]?)?$")
 
 
-class _Results(_Part):
+class Results(_Part):
+    """What is read of a result file."""
+
     schema_: Literal["tileir-kernels-gpu/1"] = Field(alias="schema")
     machine: _Machine
     sources: dict[str, dict[str, str]] = Field(default_factory=dict)
@@ -145,9 +149,10 @@ class _Results(_Part):
     fault: str = ""
 
 
-def _results(given: Given) -> _Results:
+def results_of(given: Given) -> Results:
+    """The result file that the user gave. Raises InputError for one that is none."""
     try:
-        return _Results.model_validate_json(given.text(RESULTS))
+        return Results.model_validate_json(given.text(RESULTS))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

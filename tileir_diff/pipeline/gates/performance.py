@@ -43,7 +43,7 @@ def judge(given: Given) -> Ruled:
         ruling.open("measured", "; ".join(found.notes) or "no result file of a GPU was given")
         return ruling.rule("UNMEASURED")
     ruling.evidence = "gpu"
-    wrong = [each for each in _results(given).correctness if each.right is not True]
+    wrong = [each for each in results_of(given).correctness if each.right is not True]
     for each in wrong:
         ruling.check(f"{each.case}: right", each.fault or f"error {each.error}")
     if wrong:
@@ -64,7 +64,7 @@ def measured(given: Given, analysis: Analysis) -> Perf:
     """
     if not given.has(RESULTS):
         return Perf(notes=["no result file of a GPU was given"])
-    data = _results(given)
+    data = results_of(given)
     if data.fault or data.benchmark is None:
         return Perf(notes=[f"the harness says that its numbers mean nothing: {data.fault or 'no benchmark'}"])
     rows = {each.case: each for each in data.benchmark.configurations}
@@ -136,7 +136,9 @@ class _Machine(_Part):
     device: str
 
 
-class _Results(_Part):
+class Results(_Part):
+    """What is read of a result file."""
+
     schema_: Literal["tileir-kernels-gpu/1"] = Field(alias="schema")
     machine: _Machine
     sources: dict[str, dict[str, str]] = Field(default_factory=dict)
@@ -145,11 +147,17 @@ class _Results(_Part):
     fault: str = ""
 
 
-def _results(given: Given) -> _Results:
+def results_of(given: Given) -> Results:
+    """The result file that the user gave. Raises InputError for one that is none."""
+    return read_results(given.text(RESULTS), RESULTS)
+
+
+def read_results(text: str, path: str) -> Results:
+    """Results of a GPU. Raises InputError with the first place that does not follow their schema."""
     try:
-        return _Results.model_validate_json(given.text(RESULTS))
+        return Results.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         why = f"no results of a GPU run: {place + ': ' if place else ''}{first['msg']}"
-        raise InputError(f"{why}; it follows rust_kernels/gpu/schema.json", RESULTS) from None
+        raise InputError(f"{why}; it follows rust_kernels/gpu/schema.json", path) from None

@@ -44,6 +44,10 @@ class InputError(Exception):
         return (str(self.line), str(self.column)) if self.line else ()
 
 
+class MissingToolError(InputError):
+    """A program that is not installed: nothing is said of the input."""
+
+
 def not_toml(error: ValueError, path: str, text: str) -> InputError:
     """What tomllib refuses, with the line that it names in its message."""
     message, found, position = str(error).rpartition(" (at line ")

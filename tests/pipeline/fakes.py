@@ -27,7 +27,8 @@ class Writer:
 
     name = "writer"
 
-    def __init__(self, change: Callable[[Task], Answer | None] | None = None) -> None:
+    def __init__(self, change: Callable[[Task], Answer | None] | None = None, *, same: bool = False) -> None:
+        self.same = same
         self.tasks: list[Task] = []
         self._change = change
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.pipeline.fakes import CARDS, HAPPY, LIMITS, Script, Writer, begun
-from tests.pipeline.real import ROOT, lay, port_of, source, spec
+from tests.pipeline.fakes import CARDS, HAPPY, LIMITS, OWN, Script, Writer, begun
+from tests.pipeline.real import KERNELS, ROOT, lay, port_of, source, spec
+from tests.pipeline.test_measured import results
 from tileir_diff.cli.app import app
 from tileir_diff.pipeline.artifacts import GateVerdict
 from tileir_diff.pipeline.engine import Port, replay
 from tileir_diff.pipeline.log import Judged
 from tileir_diff.pipeline.sign import make_key, signed
 from tileir_diff.pipeline.stages import Outcome, Stage
+from tileir_diff.pipeline.workers.model import Task
 
 Told = tuple[tuple[Stage, Outcome], ...]
 
@@ -122,10 +125,86 @@ def test_a_log_that_is_cut_off_is_no_end(tmp_path: Path) -> None:
     )
 
 
-def test_a_begin_that_failed_is_no_run(tmp_path: Path) -> None:
-    call = ("port", "k", "--workdir", tmp_path / "run", "--reference")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--reference", "x.mlir"),
+        ("--reference", f"{KERNELS}/matmul/py.g.mlir,{KERNELS}/softmax/launch.json"),
+        ("--reference", "none.toml"),
+        ("--reference", spec("softmax"), "--worker", "magic"),
+        ("--reference", spec("softmax"), "--results", f"{KERNELS}/softmax/launch.json"),
+        ("--reference", spec("softmax"), "--waivers", "none.toml"),
+        ("--reference", spec("softmax"), "--baselines", f"{KERNELS}/softmax/launch.json"),
+        ("--resume",),
+    ],
+)
+def test_a_begin_that_fails_leaves_nothing(words: tuple[str, ...], tmp_path: Path) -> None:
+    folder = tmp_path / "port" / "run"
     for _ in range(2):
-        assert "has no launch" in ask(*call, "x.mlir").output
+        result = ask("port", "k", "--workdir", folder, *words)
+        assert (result.exit_code, "there is a run" in result.output) == (2, False)
+        assert not folder.parent.exists()
+
+
+def test_a_begin_that_was_torn_is_none(tmp_path: Path) -> None:
+    lay(tmp_path, {"run/log.jsonl": '{"before": "'})
+    call = ("port", "k", "--workdir", tmp_path / "run", "--worker", f"replay:{tmp_path / 'none.json'}")
+    lay(tmp_path, {"none.json": "[]"})
+    for words in ((), ("--resume",)):
+        assert "no reference" in ask(*call, *words).output
+    made = ask(*call, "--reference", spec("softmax"), "--attempts", "1", "--layout", "tilegym")
+    assert "\nVERDICT: BLOCKED: budget (analyst: 1 attempts)\n" in made.output
+
+
+def test_a_launch_of_another_kernel_says_what_each_names() -> None:
+    words = f"{KERNELS}/matmul/py.g.mlir,{KERNELS}/softmax/launch.json"
+    said = ask("port", "k", "--reference", words).output
+    assert re.search(r"the launch names 'softmax_\w+', the entries of \S+matmul/py.g.mlir are matmul_", said)
+
+
+def test_only_results_of_this_kernel_take_an_attempt(tmp_path: Path) -> None:
+    given = port_of(tmp_path / "given", "softmax")
+    own = {"analyst": given.text("analysis.json"), "kernel": "k", "host": "f"}
+
+    def write(task: Task) -> None:
+        (task.folder / OWN[task.stage]).write_text(own.get(task.stage, "{}"))
+
+    port = begun(tmp_path / "run", Writer(write), Script(HAPPY).gates())
+    port.go()
+    port.log.close()
+    log = tmp_path / "run" / "log.jsonl"
+    before = log.read_bytes()
+    times = {"softmax": (10.0, 10.0)}
+    path = tmp_path / "results.json"
+    refusals: list[tuple[object, str]] = [
+        ([], "no results of a GPU"),
+        ({**results(times), "schema": "other"}, "no results of a GPU"),
+        (results(times, sources={}), "`sources` of softmax"),
+        (results(times, benchmark=None), "no benchmark"),
+        (results({"other": (1.0, 1.0)}), "softmax are missing"),
+    ]
+    for data, said in refusals:
+        path.write_text(json.dumps(data))
+        for _ in range(5):
+            refused = ask("port", "k", "--workdir", tmp_path / "run", "--resume", "--results", path)
+            assert (refused.exit_code, said in refused.output) == (2, True), refused.output
+            assert refused.output.startswith(f"{path}: error: ")
+        assert log.read_bytes() == before
+    path.write_text(json.dumps(results(times)))
+    good = ask("port", "k", "--workdir", tmp_path / "run", "--resume", "--results", path)
+    assert (good.exit_code, good.stdout.splitlines()[-1]) == (0, "VERDICT: COMPLETE"), good.output
+
+
+def test_without_cargo_nothing_is_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tileir_diff.transpile")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    call = ("port", "k", "--workdir", tmp_path / "run")
+    for words in (("--reference", spec("softmax")), ("--resume",), ("--resume",)):
+        result = ask(*call, *words)
+        assert (result.exit_code, "no cargo on PATH" in result.output) == (2, True), result.output
+    shown = ask(*call, "--status").output
+    assert shown.endswith("VERDICT: at work: kernel writer\n")
+    assert "\n1 of 16 attempts" in shown
 
 
 def test_what_a_verdict_is_worth(tmp_path: Path) -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.pipeline.fakes import CARDS, HAPPY, LIMITS, OWN, Script, Writer, begun
-from tileir_diff.errors import InputError
+from tileir_diff.errors import InputError, MissingToolError
 from tileir_diff.pipeline.artifacts import GateVerdict
 from tileir_diff.pipeline.engine import Port
 from tileir_diff.pipeline.gates.common import Gate, Given, Ruled, Ruling
-from tileir_diff.pipeline.log import Answered, Attempted, Judged
+from tileir_diff.pipeline.log import NAME, Answered, Attempted, Judged, read_log
 from tileir_diff.pipeline.machine import Limits
+from tileir_diff.pipeline.show import status_text
 from tileir_diff.pipeline.sign import KEY
-from tileir_diff.pipeline.stages import STAGES, Outcome, Stage
+from tileir_diff.pipeline.stages import BROKEN, STAGES, Outcome, Stage
+from tileir_diff.pipeline.state import replayed
 from tileir_diff.pipeline.workers.model import Answer, Task
 from tileir_diff.pipeline.workers.recorded import Recorded, Replay
 
@@ -248,6 +251,97 @@ def test_more_is_supplied_after_an_end_without_a_measurement(tmp_path: Path) -> 
     assert port.go().state.end == "COMPLETE"
 
 
+def test_results_that_used_up_the_attempts_do_not_block_a_run_for_good(tmp_path: Path) -> None:
+    broken: tuple[Stage, Outcome] = ("performance", "MALFORMED")
+    script = Script((*HAPPY, broken, broken, ("performance", "PASS")))
+    port = begun(tmp_path / "run", Writer(), script.gates(), Limits(per_stage=2))
+    port.go()
+    port.supply({"given/results.json": b"{}"})
+    assert port.go().end == "BLOCKED: budget (performance: 2 attempts)"
+    port.supply({"given/results.json": b"[]"})
+    assert port.go().end == "COMPLETE"
+    assert replayed(read_log(tmp_path / "run" / NAME)).end == "COMPLETE"
+
+
+AGAIN: dict[str, tuple[Told, Stage]] = {
+    **{f"analyst {outcome}": ((("analyst", outcome),), "analyst") for outcome in (*BROKEN, "FAIL")},
+    **{f"kernel {outcome}": ((A, ("kernel", outcome)), "kernel") for outcome in (*BROKEN, "NO_BUILD")},
+    **{f"host {outcome}": ((A, K, ("host", outcome)), "host") for outcome in (*BROKEN, "NO_BUILD")},
+    **{f"performance {outcome}": ((A, K, H, ("performance", outcome)), "performance") for outcome in BROKEN},
+    "report": ((A, ("kernel", "FAIL"), ("diff", "MALFORMED")), "diff"),
+    "kernel differs": ((A, ("kernel", "FAIL"), ("diff", "TO_KERNEL")), "kernel"),
+    "kernel differs after all": ((A, K, ("host", "FAIL"), ("diff", "TO_KERNEL")), "kernel"),
+    "host differs": ((A, K, ("host", "FAIL"), ("diff", "TO_HOST")), "host"),
+    "wrong on the GPU": ((A, K, H, ("performance", "FAIL"), ("diff", "TO_HOST")), "host"),
+    "badly explained": ((A, K, H, ("performance", "SLOW"), ("investigator", "FAIL")), "investigator"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_worker_that_would_answer_the_same_is_asked_once(name: str, tmp_path: Path) -> None:
+    told, stage = AGAIN[name]
+    end = f"BLOCKED: worker ({STAGES[stage].title}: writer would answer the same again)"
+    folder = tmp_path / "run"
+    port = begun(folder, same_each_time(), Script(told).gates())
+    assert port.go().end == end
+    port.log.close()
+    entries = read_log(folder / NAME)
+    assert status_text(entries, folder).endswith(f"VERDICT: {end}\n")
+
+
+def same_each_time() -> Writer:
+    def answer(task: Task) -> None:
+        (task.folder / OWN[task.stage]).write_text(task.stage)
+
+    return Writer(answer, same=True)
+
+
+@pytest.mark.parametrize("worker", [same_each_time(), Writer()])
+def test_the_user_may_go_on_where_a_worker_would_answer_the_same(worker: Writer, tmp_path: Path) -> None:
+    port = begun(tmp_path / "run", same_each_time(), Script((A, ("kernel", "NO_BUILD"))).gates())
+    port.go()
+    port.log.close()
+    port = Port(tmp_path / "run", worker, Script(HAPPY[1:]).gates(), CARDS)
+    assert port.go().end == "COMPLETE: unmeasured"
+    assert replayed(read_log(tmp_path / "run" / NAME)).end == "COMPLETE: unmeasured"
+
+
+def test_a_worker_that_answers_the_same_is_asked_again_about_other_files(tmp_path: Path) -> None:
+    def break_off(task: Task) -> None:
+        if task.stage == "host":
+            raise InputError("the machine was needed")
+
+    first = Writer(break_off)
+    first.name = "another"
+    port = begun(tmp_path / "run", first, Script((A, K)).gates())
+    with pytest.raises(InputError):
+        port.go()
+    port.log.close()
+    # the first kernel was of another worker, the second is its own
+    script = Script((("host", "FAIL"), ("diff", "TO_KERNEL"), *HAPPY[1:]))
+    port = Port(tmp_path / "run", same_each_time(), script.gates(), CARDS)
+    assert port.go().end == "COMPLETE: unmeasured"
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_how_it_ended_comes_with_what_the_last_gate_refused(name: str, tmp_path: Path) -> None:
+    told, end = ROUTES[name]
+    port = begun(tmp_path / "run", Writer(), Script(told).gates())
+    port.go()
+    *_, why, empty, verdict = status_text(port.log.entries, tmp_path / "run").splitlines()
+    assert (empty, verdict) == ("", f"VERDICT: {end}")
+    newest = dict(told)
+    refused = [each for each in newest.items() if each[1] not in STAGES[each[0]].passes]
+    if end == "COMPLETE":
+        assert not refused
+        assert why.endswith(" s")
+        return
+    found = re.fullmatch(r"(.+/tree/gates/(\w+)\.json): told: (\w+)", why)
+    assert found is not None
+    assert Path(found[1]).is_file()
+    assert (found[2], found[3]) in refused
+
+
 def test_a_folder_has_one_run(tmp_path: Path) -> None:
     port = begun(tmp_path / "run", Writer(), Script(HAPPY).gates())
     with pytest.raises(InputError, match="--resume"):
@@ -304,17 +398,20 @@ def test_what_changes_while_it_is_judged_does_not_pass(path: str, tmp_path: Path
     assert [each.outcome for each in port.log.entries if isinstance(each, Judged)] == ["MALFORMED"]
 
 
-def test_a_full_disk_is_nobodys_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "fault", [OSError(errno.ENOSPC, "No space left on device"), MissingToolError("no cargo on PATH")]
+)
+def test_what_the_system_lacks_is_nobodys_answer(fault: Exception, tmp_path: Path) -> None:
     def judge(given: Given) -> Ruled:
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise fault
 
     gates: dict[Stage, Gate] = {**Script(()).gates(), "analyst": judge}
-    port = begun(tmp_path / "run", Writer(), gates)
-    with pytest.raises(InputError, match="No space left"):
+    port = begun(tmp_path / "run", Writer(same=True), gates)
+    with pytest.raises(InputError, match=r"No space left|no cargo"):
         port.go()
     assert not any(isinstance(each, Judged) for each in port.log.entries)
     port.gates = Script(HAPPY).gates()
-    assert port.go().state.end == "COMPLETE: unmeasured"
+    assert port.go().end == "COMPLETE: unmeasured"
 
 
 def test_what_changes_between_attempts_is_told(tmp_path: Path) -> None:

@@ -129,7 +129,20 @@ def test_a_host_is_not_reached_past_a_kernel_that_failed() -> None:
 
 def test_a_run_that_is_opened_again_keeps_its_limits() -> None:
     ended = State(stage=None, end=UNMEASURED, spawned=("performance",) * 2)
-    assert reopened(ended, Limits(per_stage=3)).stage == "performance"
-    assert reopened(ended, Limits(per_stage=2)).end.startswith(BUDGET)
+    assert reopened(ended, Limits(per_stage=3), anew=False).stage == "performance"
+    assert reopened(ended, Limits(per_stage=2), anew=False).end.startswith(BUDGET)
     other = State(stage=None, end=COMPLETE)
-    assert reopened(other, Limits()) == other
+    assert reopened(other, Limits(), anew=True) == other
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_other_results_open_only_what_measuring_has_ended(stage: Stage) -> None:
+    limits = Limits(per_stage=2)
+    blocked = State(stage=None, end=f"{BUDGET} ({stage}: 2 attempts)", spawned=("host", stage, stage))
+    state = reopened(blocked, limits, anew=True)
+    if stage in ("performance", "investigator"):
+        assert (state.stage, state.spawned) == ("performance", ("host",))
+        assert reopened(blocked._replace(seconds=1e9), limits, anew=True).end.startswith(BUDGET)
+    else:
+        assert state == blocked
+    assert reopened(blocked, limits, anew=False) == blocked

@@ -37,6 +37,7 @@ class Writer:
     """Fixture kernels, hosts of the mechanical worker; `edits` spoil a stage's first attempt."""
 
     name = "fixtures"
+    same = False
 
     def __init__(self, names: tuple[str, ...], edits: dict[Stage, Edit] | None = None) -> None:
         self._names = names

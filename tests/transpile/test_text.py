@@ -16,6 +16,7 @@ from tileir_diff.dialect.attributes import DenseElements
 from tileir_diff.dialect.scalars import encode
 from tileir_diff.dialect.types import SCALARS
 from tileir_diff.errors import InputError
+from tileir_diff.port.table import read_table
 from tileir_diff.transpile import rust_name
 from tileir_diff.transpile.layout import Call, Listed, Macro, Struct, let, statement
 from tileir_diff.transpile.spelling import literal
@@ -366,3 +367,34 @@ def test_a_plain_diff_does_not_load_it() -> None:
 def test_the_command_is_listed() -> None:
     said = CliRunner().invoke(app, ["--help"]).output
     assert "transpile" in said
+
+
+@pytest.mark.parametrize("absolute", [(True, True), (True, False), (False, True), (False, False)])
+@pytest.mark.parametrize("place", ["out", "link", "."])
+def test_paths_of_the_table_begin_at_the_table(
+    absolute: tuple[bool, bool], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("whole/out", "whole/deep/inside", "moved"):
+        (tmp_path / name).mkdir(parents=True)
+    root = tmp_path / "whole"
+    (root / "link").symlink_to("deep/inside")
+    shutil.copy(KERNELS / "softmax" / "py.mlir", root / "in.mlir")
+    monkeypatch.chdir(root)
+    reference, output = "in.mlir", f"{place}/kernel.rs"
+    words = (root / reference if absolute[0] else reference, "-o", root / output if absolute[1] else output)
+    result = CliRunner().invoke(app, ["transpile", *map(str, words)])
+    assert result.exit_code == 0, result.output
+    root.rename(tmp_path / "moved" / "whole")
+    monkeypatch.chdir(tmp_path)
+    [row] = read_table(f"moved/whole/{place}/kernel.toml")
+    assert Path(row.reference).samefile("moved/whole/in.mlir")
+    assert Path(row.crate).samefile(f"moved/whole/{output}")
+
+
+def test_what_cannot_be_compared_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    words = ["transpile", str(KERNELS / "softmax" / "py.mlir"), "-o", str(tmp_path / "k.rs"), "--check"]
+    result = CliRunner().invoke(app, words)
+    assert (result.exit_code, "no cargo on PATH" in result.output) == (2, True)
+    assert (tmp_path / "k.rs").is_file()
+    assert (tmp_path / "k.toml").is_file()

@@ -15,6 +15,7 @@ from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
     from tileir_diff.pipeline.engine import Port
+    from tileir_diff.pipeline.machine import Limits
     from tileir_diff.pipeline.state import Run
     from tileir_diff.pipeline.workers.model import Worker
 
@@ -88,39 +89,78 @@ def _port(operator: str, given: dict[str, Any]) -> int:
         entries = read_log(folder / NAME)
         if not entries:
             raise InputError("no port has begun here", str(folder))
-        emit(status_text(entries), None)
-        return 0 if replayed(entries).state.end == COMPLETE else 1
+        emit(status_text(entries, folder), None)
+        return 0 if replayed(entries).end == COMPLETE else 1
     log = folder / NAME
-    if not given["resume"] and log.is_file() and log.stat().st_size:
+    there = log.is_file() and bool(read_log(log))
+    if there and not given["resume"]:
         raise InputError("there is a run: `--resume` goes on with it", str(folder))
     worker = _worker(given["worker"])
+    if there and (given["references"] or given["waivers"] or given["baselines"]):
+        raise InputError("they belong to the begin of a run", "--reference, --waivers, --baselines")
+    results = _results(given["results"])
+    files = results if there else results | _files(given)  # what is wrong with them is told before it begins
     running = Port(folder, worker, gates(), cards())
     try:
-        _begin_or_supply(running, operator, given)
+        if not there:
+            running.begin(operator, *_decided(operator, given, files), files)
+        elif files:
+            _look(running, given["results"], files)
+            running.supply(files)
         _go(running)
         run = running.run
+        emit(status_text(running.log.entries, folder), None)
         if given["layout"] == "tilegym":
             from tileir_diff.pipeline.tilegym import lay_out
 
             lay_out(folder)
     finally:
         running.log.close()
-    emit(status_text(running.log.entries), None)
-    return 0 if run.state.end == COMPLETE else 1
+    return 0 if run.end == COMPLETE else 1
 
 
-def _begin_or_supply(running: Port, operator: str, given: dict[str, Any]) -> None:
+def _results(path: str | None) -> dict[str, bytes]:
+    """The user's results of a GPU. Raises InputError for a file that holds none."""
+    if path is None:
+        return {}
+    from tileir_diff.ingest.text import read_text
+    from tileir_diff.pipeline.gates.common import RESULTS
+    from tileir_diff.pipeline.gates.performance import read_results
+
+    read_results(read_text(path), path)
+    return {RESULTS: _bytes(path)}
+
+
+def _look(running: Port, path: str, files: dict[str, bytes]) -> None:
+    """Raises InputError for results that are not of the kernel that this run has come to."""
+    import tempfile
+
+    from tileir_diff.pipeline.engine import materialise
+    from tileir_diff.pipeline.gates.common import Given
+    from tileir_diff.pipeline.gates.performance import measured
+    from tileir_diff.pipeline.stages import STAGES
+
+    run, store = running.run, running.log.store
+    if not run.state.passed.issuperset(STAGES["performance"].needs):
+        return  # there is no kernel yet that they could be of
+    with tempfile.TemporaryDirectory(prefix="tileir-port-") as place:
+        materialise(Path(place), run.files, store)
+        for name, data in files.items():
+            Path(place, name).parent.mkdir(exist_ok=True)
+            Path(place, name).write_bytes(data)
+        given = Given(Path(place), {})
+        found = measured(given, given.analysis())
+    if not found.results:
+        raise InputError("; ".join(found.notes), path)
+
+
+def _files(given: dict[str, Any]) -> dict[str, bytes]:
+    """What a run begins with besides results. Raises InputError for what cannot be read or dumped."""
     from tileir_diff.pipeline.artifacts import Baselines
-    from tileir_diff.pipeline.gates.common import BASELINES, RESULTS, WAIVERS
-    from tileir_diff.pipeline.machine import Limits
+    from tileir_diff.pipeline.gates.common import BASELINES, WAIVERS
     from tileir_diff.pipeline.references import prepare
 
-    files = {RESULTS: _bytes(given["results"])} if given["results"] else {}
-    if running.log.entries:
-        if given["references"] or given["waivers"] or given["baselines"]:
-            raise InputError("they belong to the begin of a run", "--reference, --waivers, --baselines")
-        running.supply(files)
-        return
+    files: dict[str, bytes] = {}
     if given["waivers"]:
         from tileir_diff.verdict.config import read_config
 
@@ -131,14 +171,20 @@ def _begin_or_supply(running: Port, operator: str, given: dict[str, Any]) -> Non
 
         Baselines.read(read_text(given["baselines"]), given["baselines"])  # says what is wrong with it
         files[BASELINES] = _bytes(given["baselines"])
-    files |= prepare(given["references"])
-    limits = Limits(given["attempts"], given["spawns"], given["tokens"], given["seconds"])
+    return files | prepare(given["references"])
+
+
+def _decided(operator: str, given: dict[str, Any], files: dict[str, bytes]) -> tuple[Limits, dict[str, str]]:
+    """Limits and settings of a run."""
+    from tileir_diff.pipeline.gates.common import WAIVERS
+    from tileir_diff.pipeline.machine import Limits
+
     settings = {"operator": operator, "run_seconds": f"{given['run_seconds']:g}"}
     if WAIVERS in files:
         from datetime import date
 
         settings["today"] = date.today().isoformat()
-    running.begin(operator, limits, settings, files)
+    return Limits(given["attempts"], given["spawns"], given["tokens"], given["seconds"]), settings
 
 
 def _bytes(path: str) -> bytes:
@@ -198,6 +244,6 @@ def _replay(path: Path) -> int:
     for entry, wrong in told:
         emit(f"{entry.attempt:>3}  {entry.stage:<12}  {entry.outcome:<11}  {wrong or 'the same'}\n", None)
     differ = sum(bool(wrong) for _, wrong in told)
-    end = replayed(entries).state.end
+    end = replayed(entries).end
     emit(f"{len(told)} verdicts, {differ} of them differ; {end or 'the run has not ended'}\n", None)
     return 1 if differ else 0

@@ -35,7 +35,8 @@ def transpile(
     FILE.toml is the table with which `port-check` compares both again. Without -o the kernel goes to
     standard output. What is not covered is refused, and nothing is written.
 
-    Exit status: 0 written, 2 it cannot be translated; with --check that of the comparison.
+    Exit status: 0 written, 2 it cannot be translated; with --check that of the comparison, or 2 where
+    there is none, and the kernel is written.
     """
     from tileir_diff.transpile import rust_name
     from tileir_diff.transpile import transpile as translated

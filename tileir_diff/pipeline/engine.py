@@ -12,14 +12,16 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from tileir_diff import __version__
-from tileir_diff.errors import InputError
+from tileir_diff.errors import InputError, MissingToolError
 from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes
-from tileir_diff.pipeline.gates.common import Given, Ruled
+from tileir_diff.pipeline.gates.common import RESULTS, Given, Ruled
 from tileir_diff.pipeline.log import Answered, Attempted, Begun, Ended, Judged, Log, Supplied, sha256
+from tileir_diff.pipeline.machine import WORKER
 from tileir_diff.pipeline.sandbox import LARGEST, NOT_PLAIN, read_plain, snapshot
+from tileir_diff.pipeline.show import TREE
 from tileir_diff.pipeline.sign import bare, make_key, signed
 from tileir_diff.pipeline.stages import STAGES, owns
-from tileir_diff.pipeline.state import Run, limits_of, replayed
+from tileir_diff.pipeline.state import Run, basis, limits_of, replayed
 from tileir_diff.pipeline.workers.model import SCRATCH, Task
 from tileir_diff.toolchain.cache import cache_folder
 
@@ -38,8 +40,6 @@ FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENO
 """What the system lacks, not the answer."""
 MOST: Final = 100
 """So many changes of an artifact are told."""
-TREE: Final = "tree"
-"""The folder with the port's files as they are now; the log and its store are what counts."""
 
 
 class Port:
@@ -75,7 +75,7 @@ class Port:
         self._begun()
         hashes = {path: self.log.store.put(data) for path, data in sorted(files.items())}
         if any(self.run.files.get(path) != name for path, name in hashes.items()):
-            self.log.append(Supplied(files=hashes))
+            self.log.append(Supplied(files=hashes, anew=RESULTS in hashes))
 
     @property
     def run(self) -> Run:
@@ -84,7 +84,10 @@ class Port:
         return replayed(self.log.entries)
 
     def go(self, watch: Watch | None = None) -> Run:
-        """Works until the run has ended. Each step survives a crash, and a finished one is not done again."""
+        """Works until the run has ended. Each step survives a crash, and a finished one is not done again.
+
+        A worker that answers the same to the same files is asked once; again only when the run goes on later.
+        """
         run = self.run
         tell = watch or _silent
         while run.state.stage is not None:
@@ -95,16 +98,36 @@ class Port:
             elif run.attempted is not None:
                 tell(run, f"{STAGES[stage].title}: attempt {run.attempted.attempt}")
                 self._work(run, run.attempted)
+            elif self._in_vain(run, stage):
+                told = f"{STAGES[stage].title}: {self.worker.name} would answer the same again"
+                self.log.append(Ended(end=f"{WORKER} ({told})"))
+                break
             else:
                 card = self.log.store.put(self.cards[stage].encode())
                 inputs = dict(sorted(run.files.items()))
                 self.log.append(Attempted(attempt=run.attempts + 1, stage=stage, inputs=inputs, card=card))
             run = self.run
         if not isinstance(self.log.entries[-1], Ended):
-            self.log.append(Ended(end=run.state.end))
+            self.log.append(Ended(end=run.end))
         self.write_tree()
-        tell(run, run.state.end)
+        run = self.run
+        tell(run, run.end)
         return run
+
+    def _in_vain(self, run: Run, stage: Stage) -> bool:
+        """Whether the worker has answered to these files, since the run last went on."""
+        if not self.worker.same:
+            return False
+        inputs: dict[str, str] = {}
+        answered: dict[str, str] | None = None
+        for entry in self.log.entries:
+            if isinstance(entry, Ended):
+                answered = None
+            elif isinstance(entry, Attempted):
+                inputs = entry.inputs
+            elif isinstance(entry, Answered) and (entry.worker, entry.stage) == (self.worker.name, stage):
+                answered = inputs
+        return answered is not None and basis(stage, answered) == basis(stage, run.files)
 
     def write_tree(self) -> None:
         """Lays the port's files out for people."""
@@ -139,6 +162,7 @@ class Port:
             Answered(
                 attempt=attempted.attempt,
                 stage=stage,
+                worker=self.worker.name,
                 status=answer.status,
                 outputs={}
                 if refused or answer.status != "ok"
@@ -219,6 +243,8 @@ def judged(
 
     `hidden` is the run's folder, which no program of a worker may see; `place` is where the gate works, a
     folder of the cache that is this run's where none is given.
+
+    Raises InputError where nothing can be decided: the disk is full, or a program is missing.
     """
     stage = answered.stage
     if answered.refused:
@@ -239,6 +265,8 @@ def judged(
                 stage, "MALFORMED", f"{other[0]} was changed while it was judged: nothing is decided"
             )
         return ruled
+    except MissingToolError:  # that is nobody's answer
+        raise
     except InputError as error:
         return _broken(stage, "MALFORMED", str(error).replace(f"{place}/", ""))
     except Exception as error:

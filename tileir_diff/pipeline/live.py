@@ -39,7 +39,7 @@ class _View:
         for row in rows(entries):
             table.add_row(*row)
         run = self._port.run
-        if run.state.stage is None:
+        if run.end:
             return Group(table, Text(spent_text(entries)), Text(end_text(run), style="bold"))
         self._spinner.update(text=f"{self._what}, {monotonic() - self._since:.0f} s")
         return Group(table, Text(spent_text(entries)), self._spinner)

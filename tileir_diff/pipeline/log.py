@@ -60,6 +60,7 @@ class Answered(_Entry):
     kind: Literal["answered"] = "answered"
     attempt: int
     stage: Stage
+    worker: str = Field(default="", description="Its name; empty in a log of before it was kept.")
     status: Literal["ok", "failed", "timeout", "stopped"]
     outputs: dict[Inside, Sha]
     refused: list[str]
@@ -87,10 +88,11 @@ class Supplied(_Entry):
 
     kind: Literal["supplied"] = "supplied"
     files: dict[Inside, Sha]
+    anew: bool = Field(default=False, description="Attempts on other results of a GPU do not count.")
 
 
 class Ended(_Entry):
-    """The last line, unless more is supplied."""
+    """The last line, unless the run goes on: more is supplied, or a worker is asked again."""
 
     kind: Literal["ended"] = "ended"
     end: str

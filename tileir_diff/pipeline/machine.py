@@ -19,6 +19,8 @@ SLOW: Final = "COMPLETE: slow"
 UPSTREAM: Final = "BLOCKED: upstream"
 UNDIAGNOSED: Final = "BLOCKED: undiagnosed"
 BUDGET: Final = "BLOCKED: budget"
+WORKER: Final = "BLOCKED: worker"
+"""A stage is to be done again, and its worker would answer the same; the engine ends the run so."""
 
 TABLE: Final[Mapping[tuple[Stage, Outcome], Stage | str]] = MappingProxyType(
     {
@@ -109,11 +111,21 @@ def after(state: State, outcome: Outcome, spent: Spent, limits: Limits) -> State
     return state._replace(stage=None, end=target)
 
 
-def reopened(state: State, limits: Limits) -> State:
-    """The state after the user gave more: a run that ended unmeasured goes on where it is measured."""
-    if state.end != UNMEASURED:
+MEASURING: Final[tuple[Stage, ...]] = ("performance", "investigator")
+"""Stages that look at results of a GPU alone."""
+
+
+def reopened(state: State, limits: Limits, *, anew: bool) -> State:
+    """The state after the user gave more: a run that ended unmeasured goes on where it is measured.
+
+    `anew`: with other results, so that attempts on those of before do not count, and a run that ran out of
+    them goes on too.
+    """
+    blocked = anew and state.end.startswith(tuple(f"{BUDGET} ({stage}:" for stage in MEASURING))
+    if state.end != UNMEASURED and not blocked:
         return state
-    return _within(state._replace(stage="performance", end=""), limits)
+    spawned = tuple(each for each in state.spawned if not anew or each not in MEASURING)
+    return _within(state._replace(stage="performance", end="", spawned=spawned), limits)
 
 
 def _reachable(stage: Stage, passed: frozenset[Stage]) -> Stage:

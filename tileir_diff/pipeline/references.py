@@ -60,7 +60,8 @@ def _dump(spec: str) -> dict[str, bytes]:
     known = [symbol(entry) for entry in module.entries]
     entry = str(side.get("entry") or (known[0] if len(known) == 1 else ""))
     if entry.removeprefix("@") not in known:
-        raise InputError(f"which entry? the launch names one of {', '.join(known)}", launch)
+        says = f"the launch names '{entry}'" if entry else "the launch names none"
+        raise InputError(f"which entry? {says}, the entries of {path} are {', '.join(known)}", launch)
     name = found[1] or _name(Path(path).parent.name if path.endswith(".g.mlir") else Path(path).stem)
     facts = Reference(
         name=name,

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tileir_diff.pipeline.log import Answered, Begun, Judged
+from tileir_diff.pipeline.artifacts import GateVerdict
+from tileir_diff.pipeline.log import OBJECTS, Answered, Begun, Judged, Store
 from tileir_diff.pipeline.stages import STAGES
 from tileir_diff.pipeline.state import limits_of, replayed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from tileir_diff.pipeline.artifacts import GateVerdict
     from tileir_diff.pipeline.log import Entry
     from tileir_diff.pipeline.state import Run
 
 Row = tuple[str, str, str, str, str]
 HEADS: Row = ("stage", "attempts", "verdict", "seconds", "tokens")
 ONGOING = "…"
+TREE = "tree"
+"""The folder with the port's files as they are now; the log and its store are what counts."""
 
 
 def rows(entries: Sequence[Entry]) -> list[Row]:
@@ -39,8 +42,11 @@ def rows(entries: Sequence[Entry]) -> list[Row]:
     return made
 
 
-def status_text(entries: Sequence[Entry]) -> str:
-    """The whole run: stages, limits, how it ended."""
+def status_text(entries: Sequence[Entry], folder: Path) -> str:
+    """The whole run: stages, limits, how it ended, and what the last gate that did not pass it said.
+
+    `folder` is the run's, with the contents of its log. Raises InputError where they are gone.
+    """
     begun, run = entries[0], replayed(entries)
     assert isinstance(begun, Begun)
     lines = [f"{begun.operator}, by {begun.worker}", ""]
@@ -48,7 +54,28 @@ def status_text(entries: Sequence[Entry]) -> str:
     widths = [max(len(row[at]) for row in table) for at in range(len(HEADS))]
     for row in table:
         lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    return "\n".join([*lines, "", spent_text(entries), "", f"VERDICT: {end_text(run)}"]) + "\n"
+    why = why_text(run, folder)
+    lines += ["", spent_text(entries), *(["", why] if why else []), "", f"VERDICT: {end_text(run)}"]
+    return "\n".join(lines) + "\n"
+
+
+def why_text(run: Run, folder: Path) -> str:
+    """The file of the last verdict that is no pass, and the first line of its reason; "" where all passed."""
+    judged = sorted(run.last.values(), key=lambda each: -each.attempt)
+    for each in judged:
+        if each.outcome in STAGES[each.stage].passes:
+            continue
+        text = Store(folder / OBJECTS).get(each.verdict).decode()
+        path = f"gates/{each.stage}.json"
+        checks = GateVerdict.read(text, path).checks
+        # a diagnosis has no check that fails: what it is about stands in the verdict before it
+        results = ("fail", "open") if each.outcome == "UNMEASURED" else ("fail",)
+        for check in checks:
+            if check.result in results:
+                told = (check.detail.splitlines() or [""])[0]
+                place = folder / TREE / path if run.end else path  # it is laid out at the end
+                return f"{place}: {check.name}: {told}"
+    return ""
 
 
 def spent_text(entries: Sequence[Entry]) -> str:
@@ -66,7 +93,7 @@ def spent_text(entries: Sequence[Entry]) -> str:
 
 def end_text(run: Run) -> str:
     """How the run ended, or where it is."""
-    return run.state.end or f"at work: {STAGES[run.state.stage or 'analyst'].title}"
+    return run.end or f"at work: {STAGES[run.state.stage or 'analyst'].title}"
 
 
 def verdict_text(verdict: GateVerdict) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline.log import NAME, Answered, Attempted, Begun, Ended, Judged, Supplied
-from tileir_diff.pipeline.machine import TABLE, Limits, Spent, after, begin, reopened
+from tileir_diff.pipeline.machine import TABLE, WORKER, Limits, Spent, after, begin, reopened
 from tileir_diff.pipeline.stages import BROKEN, STAGES, gate_owns, owns
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Run(NamedTuple):
     """A run as far as it has come.
 
     `files` are hashes by path. `attempted` and `answered` are steps that were begun and not finished; `last`
-    is the newest verdict of each stage.
+    is the newest verdict of each stage. `stopped` is how the run ended, where that is not the machine's end.
     """
 
     state: State
@@ -30,6 +30,12 @@ class Run(NamedTuple):
     attempted: Attempted | None
     answered: Answered | None
     last: dict[Stage, Judged]
+    stopped: str = ""
+
+    @property
+    def end(self) -> str:
+        """How the run ended; empty while it is at work."""
+        return self.state.end or self.stopped
 
 
 def limits_of(begun: Begun) -> Limits:
@@ -56,13 +62,16 @@ def replayed(entries: Sequence[Entry]) -> Run:
         if wrong is not None:
             raise InputError(f"{wrong}: a line was changed or taken out", NAME, number)
         if isinstance(entry, Attempted):
-            run = run._replace(attempted=entry, attempts=entry.attempt)
+            run = run._replace(attempted=entry, attempts=entry.attempt, stopped="")
         elif isinstance(entry, Answered):
             run = run._replace(answered=entry)
         elif isinstance(entry, Supplied):
-            run = run._replace(files={**run.files, **entry.files}, state=reopened(run.state, limits))
+            state = reopened(run.state, limits, anew=entry.anew)
+            run = run._replace(files={**run.files, **entry.files}, state=state, stopped="")
         elif isinstance(entry, Judged):
             run = _judged(run, entry, limits)
+        elif isinstance(entry, Ended) and run.state.stage is not None:
+            run = run._replace(stopped=entry.end)
     return run
 
 
@@ -71,7 +80,9 @@ def _impossible(run: Run, entry: Entry) -> str | None:
     if isinstance(entry, Begun):
         return "a run begins once"
     if isinstance(entry, Ended):
-        return None if run.state.end == entry.end else f"it ends as {entry.end}, and the run is elsewhere"
+        if run.state.end == entry.end or (_between(run) and entry.end.startswith(WORKER)):
+            return None
+        return f"it ends as {entry.end}, and the run is elsewhere"
     if isinstance(entry, Supplied):
         foreign = [path for path in entry.files if not path.startswith("given/")]
         return f"{foreign[0]} is not given" if foreign else None
@@ -97,6 +108,11 @@ def _impossible(run: Run, entry: Entry) -> str | None:
     return None
 
 
+def _between(run: Run) -> bool:
+    """Whether a stage is to be done, and nobody has begun it."""
+    return run.state.stage is not None and run.attempted is None
+
+
 def _judged(run: Run, entry: Judged, limits: Limits) -> Run:
     answered = run.answered
     assert answered is not None  # _impossible() has looked
@@ -113,12 +129,7 @@ def _judged(run: Run, entry: Judged, limits: Limits) -> Run:
 def files_after(files: dict[str, str], answered: Answered, judged: Judged) -> dict[str, str]:
     """The port's files after a verdict: what rests on files that may have changed is gone."""
     stage = judged.stage
-    stale: list[Stage] = [stage]
-    for each in STAGES:
-        if stage in STAGES[each].needs:
-            stale.append(each)
-    if stage in ("kernel", "host"):
-        stale.append("diff")
+    stale = _resting(stage)
     kept = {path: name for path, name in files.items() if not any(gate_owns(each, path) for each in stale)}
     if "diff" in stale and stage != "diff":
         kept = {path: name for path, name in kept.items() if not owns("diff", path)}
@@ -126,3 +137,22 @@ def files_after(files: dict[str, str], answered: Answered, judged: Judged) -> di
         kept = {path: name for path, name in kept.items() if not owns(stage, path)}
         kept |= answered.outputs
     return kept | judged.outputs | {f"gates/{stage}.json": judged.verdict}
+
+
+def basis(stage: Stage, files: dict[str, str]) -> dict[str, str]:
+    """Those files that a stage's answer can rest on, but for what was said of it: they lead to it again."""
+    resting = _resting(stage)
+    return {
+        path: name
+        for path, name in files.items()
+        if not any(owns(each, path) or gate_owns(each, path) for each in resting)
+    }
+
+
+def _resting(stage: Stage) -> list[Stage]:
+    """The stage, and those whose files rest on its own."""
+    found: list[Stage] = [stage]
+    for each in STAGES:
+        if stage in STAGES[each].needs:
+            found.append(each)
+    return [*found, "diff"] if stage in ("kernel", "host") else found

@@ -143,7 +143,9 @@ def _here(spec: str, folder: str) -> str:
 
 
 def _joined(folder: str, path: str) -> str:
-    return os.path.normpath(os.path.join(folder, path))
+    joined = os.path.join(folder, path)
+    short = os.path.normpath(joined)  # another place where `..` follows a link
+    return short if os.path.realpath(short) == os.path.realpath(joined) else joined
 
 
 def _options(data: dict[str, object], path: str) -> dict[str, int]:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from tileir_diff.errors import InputError
+from tileir_diff.errors import InputError, MissingToolError
 from tileir_diff.ingest.text import read_text
 from tileir_diff.toolchain.find import toolkit
 from tileir_diff.toolchain.run import environment
@@ -222,7 +222,9 @@ def _cargo(
     """Runs cargo. Raises InputError where there is none, and where it does not end."""
     cargo = shutil.which("cargo")
     if cargo is None:
-        raise InputError("no cargo on PATH: install Rust with rustup; see `tileir-diff doctor`", "dump rs")
+        raise MissingToolError(
+            "no cargo on PATH: install Rust with rustup; see `tileir-diff doctor`", "dump rs"
+        )
     return _run([cargo, *arguments], folder, path, cargo_environment() | (more or {}))
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tileir_diff.errors import InputError
+from tileir_diff.errors import InputError, MissingToolError
 from tileir_diff.toolchain.find import SETTING, find_tool
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def disassemble(bytecode: bytes, path: str, locations: bool = True) -> str:
 
     tool = find_tool("tileirdisasm")
     if tool is None:
-        raise InputError(f"this is Tile IR bytecode, and {_missing('tileirdisasm')}", path)
+        raise MissingToolError(f"this is Tile IR bytecode, and {_missing('tileirdisasm')}", path)
     with tempfile.TemporaryDirectory(prefix="tileir-diff-") as folder:
         file = Path(folder, "input.tilebc")
         file.write_bytes(bytecode)

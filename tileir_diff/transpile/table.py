@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def table_text(made: Transpiled, reference: str, kernel: str, table: str, arch: str) -> str:
-    """A table of one configuration. Paths that are not absolute are written from the table's folder on."""
+    """A table of one configuration. Its paths begin at the table's folder, so that all of it can be moved."""
     folder = os.path.dirname(table)
     likes = "".join(f"  {json.dumps(each)},\n" for each in made.likes)
     return (
@@ -25,4 +25,10 @@ def table_text(made: Transpiled, reference: str, kernel: str, table: str, arch: 
 
 
 def _from(path: str, folder: str) -> str:
-    return path if os.path.isabs(path) else os.path.relpath(path, folder or ".")
+    """The path from a folder on, whichever links lead to either; as it is where no path leads there."""
+    place, name = os.path.split(path)
+    try:
+        way = os.path.relpath(os.path.realpath(place), os.path.realpath(folder))
+    except ValueError:  # another drive
+        return path
+    return os.path.normpath(os.path.join(way, name))

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tileir_diff.errors import InputError
+from tileir_diff.errors import InputError, MissingToolError
 from tileir_diff.pipeline import sandbox
 from tileir_diff.pipeline.artifacts import Compared, Correctness, GateVerdict
 from tileir_diff.pipeline.gates.analyst import tolerances
@@ -48,7 +48,10 @@ LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 
 
 def judge(given: Given) -> Ruled:
-    """ALL_PASS where every variant is right; NO_BUILD where the library does not build."""
+    """ALL_PASS where every variant is right; NO_BUILD where the library does not build.
+
+    Raises MissingToolError where there is no cargo.
+    """
     ruling = Ruling("host", given, "none")
     ruling.saw("analysis.json", "kernel.rs", "ffi.rs", "wrapper.py", "gates/kernel.json", WAIVERS)
     try:
@@ -74,6 +77,8 @@ def judge(given: Given) -> Ruled:
         try:
             kernels_folder()
             built = library(given, Path(place))
+        except MissingToolError:
+            raise
         except InputError as error:
             ruling.check("builds", told(error, Path(place)))
             return ruling.rule("NO_BUILD")

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.errors import InputError
+from tileir_diff.errors import InputError, MissingToolError
 from tileir_diff.pipeline.gates.common import (
     WAIVERS,
     Given,
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 
 def judge(given: Given) -> Ruled:
-    """PASS where each variant's dump passes against its reference; NO_BUILD where rustc refuses kernel.rs."""
+    """PASS where each variant's dump passes against its reference; NO_BUILD where rustc refuses kernel.rs.
+
+    Raises MissingToolError where cargo or the disassembler is not there.
+    """
     ruling = Ruling("kernel", given)
     ruling.saw("analysis.json", "kernel.rs", WAIVERS)
     try:
@@ -49,6 +52,8 @@ def judge(given: Given) -> Ruled:
 
     try:
         exporter = Exporter(str(given.folder / "kernel.rs"))
+    except MissingToolError:
+        raise
     except InputError as error:
         ruling.check("builds", told(error, given.folder))
         return ruling.rule("NO_BUILD")
@@ -93,6 +98,8 @@ def _export(ruling: Ruling, analysis: Analysis, exporter: Any) -> None:
             for variant, each in wanted]  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="tileir-gate-") as place:
         for (variant, planned), made in zip(wanted, exporter.dump(jobs), strict=True):
+            if isinstance(made, MissingToolError):
+                raise made
             if isinstance(made, InputError):
                 ruling.check(f"{variant.name}: compiles", told(made, ruling.given.folder))
                 continue

@@ -151,10 +151,15 @@ class Results(_Part):
 
 def results_of(given: Given) -> Results:
     """The result file that the user gave. Raises InputError for one that is none."""
+    return read_results(given.text(RESULTS), RESULTS)
+
+
+def read_results(text: str, path: str) -> Results:
+    """Results of a GPU. Raises InputError with the first place that does not follow their schema."""
     try:
-        return Results.model_validate_json(given.text(RESULTS))
+        return Results.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         why = f"no results of a GPU run: {place + ': ' if place else ''}{first['msg']}"
-        raise InputError(f"{why}; it follows rust_kernels/gpu/schema.json", RESULTS) from None
+        raise InputError(f"{why}; it follows rust_kernels/gpu/schema.json", path) from None

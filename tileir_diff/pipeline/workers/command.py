@@ -41,6 +41,7 @@ class Command(NamedTuple):
     timeout: float = 1800.0
     environment: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
+    same: bool = False
 
     @property
     def name(self) -> str:

@@ -44,6 +44,11 @@ class Worker(Protocol):
         """As the log tells it."""
         ...
 
+    @property
+    def same(self) -> bool:
+        """Whether it answers the same to the same files: then it is asked once."""
+        ...
+
     def work(self, task: Task) -> Answer:
         """Does it. Raises InputError only where the worker itself cannot be started: that is no answer."""
         ...

@@ -40,6 +40,7 @@ class Replay(NamedTuple):
 
     path: str
     answers: Sequence[Recorded]
+    same: bool = False
 
     @property
     def name(self) -> str:

@@ -29,6 +29,7 @@ class Template(NamedTuple):
     """A worker that follows templates."""
 
     name: str = "template"
+    same: bool = True
 
     def work(self, task: Task) -> Answer:
         """Writes the stage's files; it fails with a reason where it covers something not."""

@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import subprocess
+import sys
 import tarfile
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,9 @@ class DriverError(RuntimeError):
 
 
 def unpack(archive: Path, place: Path) -> Path:
-    """The folder with what is in the archive."""
+    """The folder with what is in the archive. Ends the program where neither is here."""
+    if not archive.exists() and not place.exists():
+        sys.exit(f"{archive.name} is not here: `pack.py FOLDER` packs it, with this script, into FOLDER")
     if not place.exists():
         with tarfile.open(archive) as packed:
             packed.extractall(place, filter="data")

@@ -24,7 +24,8 @@ PAGE = """# Kernels in Rust on a GPU
 
 Ports of TileGym's cuTile Python kernels in cuTile Rust (`rust_kernels/`), on one {device} (torch {torch},
 CUDA {cuda}), beside the kernel that cuTile Python makes of its original, with the same arguments. Generated
-by `rust_kernels/gpu/report.py` from `rust_kernels/gpu/results.json`.
+by `rust_kernels/gpu/report.py` from `rust_kernels/gpu/results.json`. How they are built and called is in
+[their README](../rust_kernels/README.md).
 
 | operator | right | same bits | timed | speed | 95% | slowest | fastest |
 |---|---|---|---|---|---|---|---|
@@ -81,7 +82,9 @@ def merged(files: list[Path]) -> dict[str, Any]:
     cases: dict[str, list[Any]] = {}
     timed: dict[str, list[Any]] = {}
     operators: dict[str, Any] = {}
+    sources: dict[str, Any] = {}
     for each in loaded:
+        sources |= each.get("sources", {})
         ran = sorted({entry["operator"] for entry in each["correctness"]})
         cases |= {name: [e for e in each["correctness"] if e["operator"] == name] for name in ran}
         benchmark = each["benchmark"] or {"operators": {}, "configurations": []}
@@ -91,6 +94,7 @@ def merged(files: list[Path]) -> dict[str, Any]:
     return {
         "schema": loaded[0]["schema"],
         "machine": loaded[0]["machine"],
+        "sources": dict(sorted(sources.items())),
         "correctness": [entry for name in sorted(cases) for entry in cases[name]],
         "benchmark": {
             "operators": dict(sorted(operators.items())),

@@ -105,8 +105,9 @@ def compile_ours(chosen: list[table.Case]) -> None:
 def machine() -> dict[str, Any]:
     properties = torch.cuda.get_device_properties(0)
     return {
-        "device": properties.name, "multiprocessors": properties.multi_processor_count,
-        "torch": torch.__version__, "cuda": torch.version.cuda,
+        "device": properties.name, "arch": f"sm_{properties.major}{properties.minor}",
+        "multiprocessors": properties.multi_processor_count, "torch": torch.__version__,
+        "cuda": torch.version.cuda,
     }  # fmt: skip
 
 

@@ -120,3 +120,13 @@ def test_what_is_no_call() -> None:
     assert "how many multiprocessors has sm_103?" in dump("host:add()", "--arch", "sm_103").output
     assert "no --like" in dump("host:add()", "--like", "x=1").output
     assert "give a MODULE:KERNEL" in CliRunner().invoke(app, ["dump", "py"]).output
+
+
+@pytest.mark.slow
+def test_kernels_of_tilegym_are_found_among_the_compilers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    result = dump("tilegym.ops.cutile.activation.relu:none()", "-o", str(tmp_path))
+    assert "No module named 'tilegym'" not in result.output
+    assert "name 'none' is not defined" in result.output

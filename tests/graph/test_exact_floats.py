@@ -226,3 +226,72 @@ def test_another_maximum_is_told(wrong: tuple[str, str]) -> None:
     assert_equal(right, same)
     assert any(each.impact in ("logic", "edge") for each in found(right, changed))
     assert any(each.impact in ("logic", "edge") for each in found(changed, right))
+
+
+# ---- what is chosen from numbers -------------------------------------------------------------------------
+
+NUMBER = f"%u = itof %o signed : tile<128xi32> -> {F}\n%half = constant <f32: 0.5> : {F}\n"
+
+
+@pytest.mark.parametrize(
+    "operand",
+    [
+        "%e1 = mulf %u, %half : {F}",
+        "%e1 = addf %half, %u : {F}",
+        "%e1 = divf %u, %half : {F}",
+        "%neg = negf %u : {F}\n%e1 = exp %neg : {F}",
+    ],
+)
+def test_numbers_that_cannot_be_nan_are_in_order(operand: str) -> None:
+    def chosen(condition: str, arms: str, operand: str) -> str:
+        return with_value(
+            f"{NUMBER}{operand.format(F=F)}\n%c = cmpf {condition} : {F} -> {B}\n"
+            f"%w = select %c, {arms} : {B}, {F}"
+        )
+
+    assert_equal(chosen("greater_than ordered %e1, %one", "%v, %zero", operand),
+                 chosen("less_than_or_equal ordered %e1, %one", "%zero, %v", operand))  # fmt: skip
+    assert_equal(chosen("equal ordered %e1, %one", "%v, %zero", operand),
+                 chosen("not_equal ordered %e1, %one", "%zero, %v", operand))  # fmt: skip
+    loaded = f"{operand}\n%e2 = mulf %e1, %v : {F}"
+    assert found(chosen("greater_than ordered %e2, %one", "%v, %zero", loaded),
+                 chosen("less_than_or_equal ordered %e2, %one", "%zero, %v", loaded))  # fmt: skip
+
+
+HALF_LOAD = (
+    "%q = ptr_to_ptr %pa : tile<128xptr<f32>> -> tile<128xptr<f16>>\n"
+    "%h, %ht = load_ptr_tko weak %q, %in{padding} token=%t : tile<128xptr<f16>>, "
+    "tile<128xi1>{type} -> tile<128xf16>, token\n%g = ftof %h : tile<128xf16> -> tile<128xf32>\n"
+)
+
+
+def folded(padding: str, body: str, value: str, combine: str, identity: str) -> str:
+    """A fold over all lanes of a load, which leaves the others undetermined without a padding."""
+    pad = f"%pad = constant <f16: {padding}> : tile<128xf16>\n" if padding else ""
+    load = HALF_LOAD.format(padding=", %pad" if padding else "", type=", tile<128xf16>" if padding else "")
+    return with_value(
+        f"{pad}{load}%inf = constant <f32: 0xFF800000> : {F}\n{body}\n"
+        f"%r = reduce {value} dim=0 identities=[{identity} : f32] : {F} -> tile<f32>\n"
+        f"(%p: tile<f32>, %k: tile<f32>) {{\n%s = {combine} %p, %k : tile<f32>\nyield %s : tile<f32>\n}}\n"
+        f"%r1 = reshape %r : tile<f32> -> tile<1xf32>\n%w = broadcast %r1 : tile<1xf32> -> {F}"
+    )
+
+
+def test_a_selection_stands_for_the_padding_of_what_is_widened() -> None:
+    exp = f"%e2 = exp {{value}} : {F}"
+    padded = folded("0xFC00", exp.format(value="%g"), "%e2", "addf", "0.0")
+    body = f"%e1 = select %in, %g, {{other}} : {B}, {F}\n{exp.format(value='%e1')}"
+    assert_equal(padded, folded("", body.format(other="%inf"), "%e2", "addf", "0.0"))
+    assert_equal(padded, folded("0.0", body.format(other="%inf"), "%e2", "addf", "0.0"))
+    assert found(padded, folded("", body.format(other="%zero"), "%e2", "addf", "0.0"))
+    assert found(padded, folded("", exp.format(value="%g"), "%e2", "addf", "0.0"))
+
+
+def test_a_selection_after_the_square_stands_for_a_padding_of_zero() -> None:
+    square = f"%e1 = mulf %g, %g : {F}"
+    padded = folded("0.0", square, "%e1", "addf", "0.0")
+    after = f"{square}\n%e2 = select %in, %e1, {{other}} : {B}, {F}"
+    assert_equal(padded, folded("", after.format(other="%zero"), "%e2", "addf", "0.0"))
+    assert found(padded, folded("", after.format(other="%one"), "%e2", "addf", "0.0"))
+    cube = f"%e0 = mulf %g, %v : {F}\n%e1 = mulf %e0, %g : {F}\n%e2 = select %in, %e1, %zero : {B}, {F}"
+    assert found(padded, folded("", cube, "%e2", "addf", "0.0"))

@@ -226,3 +226,44 @@ def test_a_zero_divisor_is_no_crash(terms: Terms) -> None:
     for divide in (terms.floordiv, terms.ceildiv, terms.truncdiv, terms.mod):
         quotient: Term = divide(n, terms.zero)
         assert quotient != terms.one
+
+
+def test_a_bound_by_a_minimum_is_a_bound_by_each(terms: Terms) -> None:
+    x, a, b = (terms.atom(terms.leaf("arg", 0, index)) for index in range(3))
+    each = terms.conjunction((terms.compare("less_than", x, a), terms.compare("less_than", x, b)))
+    one = terms.disjunction((terms.compare("less_than", x, a), terms.compare("less_than", x, b)))
+    assert terms.compare("less_than", x, terms.minimum((a, b))) == each
+    assert terms.compare("less_than", x, terms.maximum((a, b))) == one
+    assert terms.compare("greater_than_or_equal", x, terms.minimum((a, b))) == terms.negate(each)
+
+
+def test_a_bound_by_a_number_of_tiles_is_one_by_the_size(terms: Terms) -> None:
+    block, size = terms.atom(terms.leaf("block", 0)), terms.atom(terms.leaf("arg", 0, 0))
+    tiles = terms.ceildiv(size, terms.const(256))
+    first = terms.scale(block, 256)
+    assert terms.compare("less_than", block, tiles) == terms.compare("less_than", first, size)
+    assert terms.compare("less_than", tiles, block) == terms.compare(
+        "less_than_or_equal", size, terms.sub(first, terms.const(256))
+    )
+
+
+def test_what_another_part_settles_falls_away(terms: Terms) -> None:
+    a, b = (terms.le0(terms.atom(terms.leaf("arg", 0, index))) for index in range(2))
+    assert terms.disjunction((a, terms.conjunction((terms.negate(a), b)))) == terms.disjunction((a, b))
+    assert terms.conjunction((a, terms.disjunction((terms.negate(a), b)))) == terms.conjunction((a, b))
+
+
+def test_a_clamp_is_the_same_before_and_after_a_sum(terms: Terms) -> None:
+    x, eight = terms.atom(terms.leaf("arg", 0, 0)), terms.const(8)
+    inner = terms.minimum((terms.const(7), terms.maximum((terms.const(-8), x))))
+    outer = terms.minimum((terms.const(15), terms.maximum((terms.zero, terms.add(x, eight)))))
+    assert terms.add(inner, eight) == outer
+    assert terms.add(inner, eight) != terms.minimum(
+        (terms.const(15), terms.maximum((terms.one, terms.add(x, eight))))
+    )
+
+
+def test_a_ceiling_by_two_negations(terms: Terms) -> None:
+    x, tile = terms.atom(terms.leaf("arg", 0, 0)), terms.const(256)
+    turned = terms.scale(terms.floordiv(terms.scale(x, -1), tile), -1)
+    assert turned == terms.ceildiv(x, tile) != terms.floordiv(x, tile)

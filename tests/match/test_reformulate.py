@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 
+from tests.match.fixtures import ROOT
 from tests.match.snippets import assert_equal, assert_found, found, with_value
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.graph import floats
@@ -319,3 +320,36 @@ def test_a_fused_exact_product_reads_as_the_op_is(x: Formula) -> None:
     value = number(x.terms, 0.5).call("fma", x, x.call("exp"))
     assert written(x, value, "fma").startswith("fma(")
     assert written(x, value, "addf").startswith("addf(")
+
+
+def test_what_reads_other_inputs_is_no_reformulation(terms: Terms, x: Formula, y: Formula) -> None:
+    """Both give zero wherever they are tried, since what is compared is too small."""
+    z, none, limit = (Formula(terms, terms.leaf("arg", 0, 2)), number(terms, 0.0), number(terms, 0.3))
+
+    def dropped(seed: Formula, scale: float) -> Formula:
+        small = (seed * number(terms, scale)).term
+        cond = terms.node("fcmp", ("less_than",), (limit.term, small))
+        return Formula(terms, terms.ite(cond, x.term, none.term, "data"))
+
+    assert impact(dropped(y, 3e-10), dropped(z, 3e-10)) is None
+    assert impact(dropped(y, 3e-10), dropped(y, 3.0001e-10)) is not None
+
+
+@pytest.mark.parametrize(
+    ("factors", "total", "told"),
+    [
+        ("%17, %18, %cst_0_f32", "%iterArg0, %19a", ("arithmetic/reformulated", "ulp")),
+        ("%17, %18, %cst_0_f32", "%19a, %19a", None),
+        ("%17, %18, %iterArg0", "%iterArg0, %19a", None),
+    ],
+)
+def test_a_product_that_is_added_by_an_op_of_its_own(
+    factors: str, total: str, told: tuple[str, str] | None
+) -> None:
+    reference, generated = ((ROOT / f"kernels/matmul/{side}.mlir").read_text() for side in ("py", "rs"))
+    line = next(each for each in generated.splitlines() if "= mmaf" in each)
+    kinds = line[line.index(" : ") :]
+    wide = f"{{0}} : {kinds.rpartition(', ')[2]}".format
+    added = f"    %19a = mmaf {factors}{kinds}\n    %19 = addf {wide(total)}"
+    found_ = [(each.rule, each.impact) for each in found(reference, generated.replace(line, added))]
+    assert found_ == [told] if told else found_ and ("arithmetic/reformulated", "ulp") not in found_

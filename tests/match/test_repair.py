@@ -347,3 +347,25 @@ def test_what_one_change_leaves_is_not_told_to_be_equal() -> None:
     told = compare(dump(folder / "py.mlir"), parsed("\n".join(lines)), CompareOptions()).differences
     assert [each.rule for each in told] == ["constant/value", "atomic/mode"]
     assert [each.note for each in told] == ["found by trial: with this one op changed to 0, less differs", ""]
+
+
+def padded(value: str, dead: str = "", name: str = "k") -> str:
+    """The largest of a block's elements, which `value` stands for outside the array."""
+    largest = (
+        "%r = reduce %v dim=0 identities=[0xFF800000 : f32] : tile<128xf32> -> tile<f32>\n"
+        "(%p: tile<f32>, %q: tile<f32>) {\n%s = maxf %p, %q : tile<f32>\nyield %s : tile<f32>\n}\n"
+        "%r1 = reshape %r : tile<f32> -> tile<1xf32>\n%w = broadcast %r1 : tile<1xf32> -> tile<128xf32>"
+    )
+    constant = (
+        f"%k = constant <f32: {value}> : tile<f32>{HERE if dead else ''}\n"
+        "%k1 = reshape %k : tile<f32> -> tile<1xf32>\n%kv = broadcast %k1 : tile<1xf32> -> tile<128xf32>"
+    )
+    return kernel(f"{dead}\n{constant}\n{LOAD.replace('%zero', '%kv')}\n{largest}\n{STORE}", name=name)
+
+
+@pytest.mark.parametrize("value", ["-1.0e30", "0.0"])
+def test_a_constant_that_only_pads_is_told_as_the_padding(value: str) -> None:
+    reference = padded("0xFF800000")
+    told = assert_found(reference, padded(value, DEAD, "k_entry"), "padding/changed")
+    assert (told.impact, told.expected) == ("bounds", "-inf")
+    assert found(reference, padded("0xFF800000", DEAD, "k_entry")) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import PROLOGUE, assert_equal, found, kernel
+from tests.match.snippets import PROLOGUE, assert_equal, compared, found, kernel
 
 F, M, INT = "tile<128xf32>", "tile<128xi1>", "tile<128xi32>"
 MASKED = f"token=%t : tile<128xptr<f32>>, {M}, {F} -> {F}, token"
@@ -64,12 +64,16 @@ def test_a_clamp_that_moves_an_access_under_the_mask(steps: list[str]) -> None:
 
 
 def test_a_clamp_that_no_mask_makes_superfluous() -> None:
-    """The store is masked, the load is not: only the clamp keeps what it reads inside of the array."""
+    """The store is masked, the load is not: only the clamp keeps what it reads inside of the array.
+
+    The host must then see to it that the array has an element to read.
+    """
     clamp = "%l = mini %o, %last"
     told = {each.impact for each in found(clamped(clamp, load=False), clamped(index="%o", load=False))}
     assert told == {"bounds"}
     assert_equal(clamped(index="%o", load=False), clamped(clamp, load=False))
-    assert found(PLAIN, clamped(clamp, load=False))
+    assert_equal(PLAIN, clamped(clamp, load=False))
+    assert any("0 < " in each for each in compared(PLAIN, clamped(clamp, load=False)).obligations)
     told_apart(clamped(clamp, store=False), clamped(index="%o", store=False))
 
 

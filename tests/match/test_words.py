@@ -73,6 +73,18 @@ def test_what_is_computed_in_other_types_is_told_by_the_types() -> None:
     ]
 
 
+def test_a_rounding_that_is_lost_is_no_extra_one() -> None:
+    half = "tile<128xf16>"
+    ops = f"%g = exp %v : {T}\n%h = ftof %g : {T} -> {half}\n%c = ftof %v : {T} -> {half}\n"
+    twice = with_value(f"{ops}%p = mulf %h, %c : {half}\n%w = ftof %p : {half} -> {T}")
+    once = with_value(
+        f"%g = exp %v : {T}\n%c = ftof %v : {T} -> {half}\n%k = ftof %c : {half} -> {T}\n"
+        f"%p = mulf %g, %k : {T}\n%q = ftof %p : {T} -> {half}\n%w = ftof %q : {half} -> {T}"
+    )
+    assert "conversion/missing" in {each.rule for each in found(twice, once)}
+    assert "conversion/missing" not in {each.rule for each in found(once, twice)}
+
+
 def test_a_lost_mask_is_told_as_a_formula() -> None:
     body = f"{LOAD}\n%w = absf %v : {T}\n"
     unmasked = STORE.replace(", %in token", " token").replace("tile<128xf32>, tile<128xi1>", "tile<128xf32>")

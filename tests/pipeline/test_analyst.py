@@ -101,6 +101,31 @@ def test_a_reference_is_one_variant(tmp_path: Path) -> None:
     assert "two variants have reference/softmax.mlir" in failed(given)[0].detail
 
 
+@pytest.mark.parametrize(
+    ("constants", "tuning", "said"),
+    [
+        ({}, {"ROWS": [32, 64]}, None),
+        ({"COLS": 128}, {"COLS": [128]}, None),
+        ({}, {"num_cta_in_cga": [1, 2]}, None),
+        ({}, {"ROWS": [32]}, "ROWS is 64 in k, and that is not among [32]"),
+        ({}, {"num_cta_in_cga": [1]}, "num_cta_in_cga is 2 in k"),
+        ({}, {"BLOCK": [64]}, "BLOCK is no constant of a reference; there are ROWS, num_cta_in_cga"),
+        ({"ROWS": 32}, {}, "ROWS=32: the reference was made with ROWS=64"),
+    ],
+)
+def test_what_may_be_tuned_are_constants_of_the_references(
+    constants: dict[str, int], tuning: dict[str, list[int]], said: str | None, tmp_path: Path
+) -> None:
+    given = port_of(tmp_path, "matmul")
+    facts = given.read(Reference, "reference/matmul.json")
+    lay(tmp_path, {"reference/matmul.json": facts.model_copy(update={"constants": {"ROWS": 64}}).to_json()})
+    edited(given, constants=constants, name="k")
+    data = json.loads((tmp_path / "analysis.json").read_text("utf-8")) | {"tuning": tuning, "operator": "k"}
+    lay(tmp_path, {"analysis.json": json.dumps(data)})
+    assert [said or "" for _ in failed(given)] == ([said] if said else [])
+    assert all(str(said) in each.detail for each in failed(given))
+
+
 def test_a_baseline_that_nobody_measured_is_found(tmp_path: Path) -> None:
     given = port_of(tmp_path, "softmax")
     data = json.loads((tmp_path / "analysis.json").read_text())

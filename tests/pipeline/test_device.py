@@ -23,6 +23,10 @@ def test_the_kernels_of_the_fixtures_are_device_code(name: str) -> None:
         f"/* /* use std::fs; */ use std::fs; */{MODULE}", f"// \" it's\n{MODULE}",
         MODULE.replace("use", 'const X: &str = r#"a" use std::fs; "#;\n    use'),
         MODULE.replace("}\n", '    const TEXT: &str = "std::process } {";\n}\n'), "",
+        MODULE + "#[test]\nfn t() { assert!(true) }\n",
+        MODULE.replace("}\n", "    #[test]\n    fn t() {}\n}\n"),
+        MODULE + "#[cfg(test)]\nmod tests { use super::k; #[test] fn t() {} }\n",
+        MODULE.replace("use", "fn f(std: i32, mean: i32) -> i32 { std - mean }\n    use"),
     ],
 )  # fmt: skip
 def test_comments_and_strings_do_not_count(text: str) -> None:
@@ -42,6 +46,14 @@ def test_comments_and_strings_do_not_count(text: str) -> None:
         (MODULE.replace("use", '#[path = "/x.rs"]\n    use'), 3),
         (MODULE.replace("#[cutile::module]\n", ""), 1),
         ("#![feature(x)]\n" + MODULE, 1),
+        (MODULE.replace("core", "core::*;\n    use std as other"), 4),
+        # a test is no place for a host, and no pretext for another kernel
+        (MODULE + '#[test]\nfn t() { std::fs::read("x"); }\n', 6),
+        (MODULE + '#[test]\nfn t() { include!("x"); }\n', 6),
+        (MODULE + "#[cfg(test)]\nmod tests { use std::fs; }\n", 6),
+        (MODULE + "#[cfg(not(test))]\nmod tests {}\n", 5),
+        (MODULE.replace("use", "#[cfg(test)]\n    use"), 3),
+        (MODULE + "#[cfg(test)]\nmod tests { #[cfg(test)] fn f() {} }\n", 6),
         (MODULE.replace("}\n", ""), 2),
         # what a debug build launches is not what a release build does
         (MODULE.replace("use", "#[cfg(debug_assertions)]\n    use"), 3),

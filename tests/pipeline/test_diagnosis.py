@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import tempfile
 import tomllib
 from pathlib import Path
@@ -68,16 +70,55 @@ def test_a_mistake_in_the_kernel_is_the_kernel_writers(tmp_path: Path) -> None:
     assert report(given) == "TO_KERNEL"
 
 
-def test_what_the_front_end_loses_is_its_own_with_the_line_that_asks(tmp_path: Path) -> None:
-    given = mistaken(tmp_path, "scan_axis_ignored")
-    assert found(given)[2:5] == ("frontend-bug", "frontend", "upstream")
-    lines = (tmp_path / "kernel.rs").read_text("utf-8").split("\n")
+@pytest.fixture(scope="module")
+def lost(tmp_path_factory: pytest.TempPathFactory) -> Given:
+    """A kernel that asks for what its front end loses, with the mechanical worker's report."""
+    given = mistaken(tmp_path_factory.mktemp("lost"), "scan_axis_ignored")
+    assert Template().work(Task("diff", "k", 1, given.folder, "", 1, 60.0)).status == "ok"
+    return given
+
+
+def again(given: Given, folder: Path, kernel: bytes | str | None = None, **changes: Any) -> GateVerdict:
+    """The verdict on that report with other fields, or another smaller kernel."""
+    shutil.copytree(given.folder, folder, dirs_exist_ok=True)
+    data = json.loads((given.folder / "diff_report.json").read_text("utf-8")) | changes
+    lay(folder, {"diff_report.json": json.dumps(data)})
+    if kernel is not None:
+        lay(folder, {"reduced/kernel.mlir": kernel})
+    return judge(Given(folder, {})).verdict
+
+
+def test_what_the_front_end_loses_is_its_own_with_the_line_that_asks(lost: Given, tmp_path: Path) -> None:
+    assert found(lost)[2:5] == ("frontend-bug", "frontend", "upstream")
+    lines = lost.text("kernel.rs").split("\n")
     line = next(at for at, each in enumerate(lines, 1) if "scan_sum" in each)
     proof = {"file": "kernel.rs", "line": line, "text": "scan_sum(tile, 1i32"}
-    assert report(given) == "UPSTREAM"
-    assert report(given, evidence=[proof]) == "UPSTREAM"
-    assert report(given, evidence=[]) == "MALFORMED"
-    assert report(given, evidence=[proof | {"line": line + 1}]) == "MALFORMED"
+    assert judge(lost).verdict.outcome == "UPSTREAM"
+    assert again(lost, tmp_path, evidence=[proof]).outcome == "UPSTREAM"
+    assert again(lost, tmp_path, evidence=[]).outcome == "MALFORMED"
+    assert again(lost, tmp_path, evidence=[proof | {"line": line + 1}]).outcome == "MALFORMED"
+
+
+def test_what_the_front_end_loses_is_shown_by_a_smaller_kernel(lost: Given, tmp_path: Path) -> None:
+    [check] = [each for each in judge(lost).verdict.checks if each.name == "reduced"]
+    whole, smaller = (int(word) for word in re.findall(r"\d+", check.detail))
+    assert smaller < whole / 2
+    assert "reduced/kernel.mlir" in judge(lost).verdict.saw
+    right = (KERNELS / "running_total" / "rs.g.mlir").read_text("utf-8")
+    longer = lost.text("reduced/kernel.mlir").replace(
+        "  return", "".join(f"  %c{at} = constant <i32: 1> : tile<i32>\n" for at in range(99)) + "  return"
+    )
+    for text, said in (
+        ("", "empty"), ("entry @k() { return }", "does not show scan/axis"), (right, ""),
+        (longer, "larger"), (b"\xff\0", ""), ("entry @k(", ""),
+    ):  # fmt: skip
+        verdict = again(lost, tmp_path, text)
+        [check] = [each for each in verdict.checks if each.name == "reduced"]
+        assert (verdict.outcome, check.result) == ("MALFORMED", "fail"), text
+        assert said in check.detail
+    for path in (None, "kernel.rs", "reduced/none.mlir"):
+        named = again(lost, tmp_path, reduced=path)
+        assert named.outcome == "MALFORMED"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The gates of performance and of who explains it: only results of this very kernel count, each by itself."""
+"""The gate of performance: only results of this very kernel count, each by itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.pipeline.real import lay, port_of
 from tileir_diff.pipeline.artifacts import GateVerdict, Perf
-from tileir_diff.pipeline.gates import investigator, performance
+from tileir_diff.pipeline.gates import performance
 from tileir_diff.pipeline.gates.common import RESULTS, Given
 from tileir_diff.pipeline.gates.performance import measured
 from tileir_diff.pipeline.log import sha256
@@ -130,43 +130,3 @@ def test_what_are_no_results_are_malformed(data: object, tmp_path: Path) -> None
     given = given_with(tmp_path, None)
     lay(tmp_path, {RESULTS: json.dumps(data)})
     assert judge(given).outcome == "MALFORMED"
-
-
-# ---- who explains it
-
-
-def explained(folder: Path, *causes: dict[str, Any], unexplained: tuple[str, ...] = ()) -> str:
-    given = given_with(folder, results({"softmax": (10.0, 10.0), "vector_add": (10.0, 5.0)}))
-    lay(folder, {"residual.json": json.dumps({"causes": causes, "unexplained": unexplained})})
-    return investigator.judge(given).verdict.outcome
-
-
-def cause(**change: Any) -> dict[str, Any]:
-    proof = {"file": "kernel.rs", "line": 1, "text": "k"}
-    return {"case": "vector_add", "side": "device", "kind": "hint", "claim": "no latency",
-            "evidence": [proof], **change}  # fmt: skip
-
-
-def test_a_slow_case_is_explained_or_named(tmp_path: Path) -> None:
-    assert explained(tmp_path / "a", cause()) == "EXPLAINED"
-    assert explained(tmp_path / "b", unexplained=("vector_add",)) == "EXPLAINED"
-    assert explained(tmp_path / "c") == "FAIL"
-
-
-@pytest.mark.parametrize(
-    ("change", "outcome"),
-    [
-        ({"case": "softmax"}, "FAIL"),
-        ({"evidence": []}, "MALFORMED"),
-        ({"evidence": [{"file": "kernel.rs", "line": 2, "text": "k"}]}, "FAIL"),
-        ({"evidence": [{"file": "kernel.rs", "line": 1, "text": "what is not there"}]}, "FAIL"),
-        ({"evidence": [{"file": "kernel.rs", "line": 1, "text": " "}]}, "FAIL"),
-        ({"evidence": [{"file": "none.rs", "line": 1, "text": "k"}]}, "FAIL"),
-        ({"evidence": [{"file": "../secret", "line": 1, "text": "k"}]}, "MALFORMED"),
-        ({"kind": "bad luck"}, "MALFORMED"),
-    ],
-)
-def test_a_cause_needs_evidence_that_stands_there(
-    change: dict[str, Any], outcome: str, tmp_path: Path
-) -> None:
-    assert explained(tmp_path, cause(**change), unexplained=("vector_add",)) == outcome

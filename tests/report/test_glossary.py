@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tileir_diff.report.glossary import PHRASES, is_phrase
+from tileir_diff.report.glossary import PHRASES, is_phrase, page
 
 PACKAGE = Path(__file__).parents[2] / "tileir_diff"
 FOLDERS = ("match", "graph")
@@ -92,3 +92,8 @@ def test_a_phrase_stands_for_sentences() -> None:
     assert is_phrase("… is a multiple of …", "generated %arg3 is a multiple of 8 (stated by the launcher)")
     assert not is_phrase("… is a multiple of …", "is a multiple of 8")
     assert not is_phrase("by role", "not by role")
+
+
+def test_a_word_is_found_without_what_follows_it() -> None:
+    assert page("holds only if")
+    assert page("holds only if") == page("holds only if …")

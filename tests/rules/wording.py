@@ -153,6 +153,7 @@ CASES = [
     Case("mask/extra", "store_ptr_tko", "all lanes", "i0 <= 999", "EXTRA"),
     Case("mask/extra", "store_ptr_tko", "i0 <= 999", "block.x <= 2", "EXTRA"),
     Case("mask/guard", "store_ptr_tko", "i0 < 4", "i0 <= 3"),
+    Case("mask/missing", "andi", "i0 <= 999", "block.x <= 9"),
     Case("mask/missing", "store_ptr_tko", "i0 <= 999", "all lanes", "MISSING"),
     Case("mask/missing", "store_view_tko", "i0 <= 999", "i1 <= 99", "MISSING"),
     Case("mask/missing", "select", "i0 <= 999 ? x : 0", "x", "MISSING"),

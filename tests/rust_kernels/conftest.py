@@ -25,7 +25,6 @@ def library() -> Any:
     os.environ["TILEIR_TOOLCHAIN"] = str(toolchain)
     os.environ["TILEIR_KERNELS_PROFILE"] = "dev"
     os.environ.setdefault("CARGO_TARGET_DIR", str(toolchain / "cargo-target"))
-    os.environ.setdefault("CUTILE_TILEIRAS_PATH", str(toolchain / "nvidia" / "cu13" / "bin" / "tileiras"))
     from tileir_kernels.library import library
 
     return library()

@@ -510,3 +510,36 @@ def test_a_library_that_no_longer_builds_is_used_with_a_warning(
 def _set(loaded: Any, path: Path, seen: Any) -> Path:
     loaded.library, loaded.stamp = path, seen
     return path
+
+
+def test_a_folder_that_is_none_is_told_before_anything_is_built(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def built() -> Any:
+        raise AssertionError("a library was asked for")
+
+    monkeypatch.setattr(loading._loaded, "get", built)
+    with (
+        pytest.raises(ValueError, match="is no folder"),
+        kernels.recording(tmp_path / "x", "sm_90"),
+    ):
+        pass
+
+
+def test_compilers_beside_the_project_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    toolkit = tmp_path / ".toolchain" / "nvidia" / "cu13"
+    tool = toolkit / "bin" / "tileiras"
+    monkeypatch.setattr(build, "WORKSPACE", tmp_path / "rust_kernels")
+    for name in (build.TOOLCHAIN, build.TOOLKIT, build.ASSEMBLER, "LIBCLANG_PATH"):
+        monkeypatch.setenv(name, "")  # put back afterwards, whatever is set meanwhile
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    build.find_assembler()
+    assert (build.compilers(), build.ASSEMBLER in os.environ) == (None, False)
+    tool.parent.mkdir(parents=True)
+    tool.touch()
+    made = build.environment()
+    assert made[build.TOOLKIT] == str(toolkit)
+    assert made["LIBCLANG_PATH"] == str(tmp_path / ".toolchain" / "clang" / "native")
+    build.find_assembler()
+    assert (os.environ[build.ASSEMBLER], os.environ[build.TOOLKIT]) == (str(tool), str(toolkit))

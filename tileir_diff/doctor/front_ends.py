@@ -74,7 +74,8 @@ def _libclang() -> Check:
             OK,
             str(packaged),
             CRATE,
-            f"`dump rs` takes it; for a build of your own set LIBCLANG_PATH={packaged.parent}",
+            f"`dump rs` takes it; for a build of your own set LIBCLANG_PATH={packaged.parent} "
+            'and, since it has no stddef.h, BINDGEN_EXTRA_CLANG_ARGS="-I$(gcc -print-file-name=include)"',
         )
     from ctypes.util import find_library
 

@@ -184,14 +184,20 @@ def _environment() -> dict[str, str]:
     tool = find_tool("tileiras")  # cuTile Python asks it which bytecode it reads
     if tool is not None:
         env["PATH"] = os.pathsep.join((str(tool.parent), env.get("PATH", "")))
-    if _installed("cuda.tile"):
-        return env
-    folder = front_end("cutile-python")
-    if folder is None or not (folder / "cuda" / "tile").is_dir():
-        raise InputError(
-            "cuTile Python is not installed: pip install cuda-tile; see `tileir-diff doctor`", "dump py"
-        )
-    return env | {"PYTHONPATH": os.pathsep.join(filter(None, (str(folder), env.get("PYTHONPATH"))))}
+    added: list[Path] = []
+    if not _installed("cuda.tile"):
+        folder = front_end("cutile-python")
+        if folder is None or not (folder / "cuda" / "tile").is_dir():
+            raise InputError(
+                "cuTile Python is not installed: pip install cuda-tile; see `tileir-diff doctor`", "dump py"
+            )
+        added.append(folder)
+    kernels = front_end("tilegym")
+    if kernels is not None and not _installed("tilegym"):
+        added.append(kernels)
+    # what the caller names comes first
+    paths = filter(None, (env.get("PYTHONPATH"), *map(str, added)))
+    return env | {"PYTHONPATH": os.pathsep.join(paths)} if added else env
 
 
 def _installed(module: str) -> bool:

@@ -99,8 +99,8 @@ def read_array(path: str, name: str) -> Any:
         array: Any = np.load(path, allow_pickle=False)
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from None
-    except (ValueError, EOFError) as error:
-        raise InputError(f"no array for {name} in it: {error}", path) from None
+    except (ValueError, EOFError):
+        raise InputError(f"no array for {name} in it; pass a file that np.save wrote", path) from None
     except MemoryError:
         raise InputError(f"no memory for {name}", path) from None
     if not hasattr(array, "__array_interface__"):

@@ -103,6 +103,10 @@ class Arithmetic(Ranges):
         if g > 1 and const:
             smaller = self._poly({mono: coef // g for mono, coef in rest.items()})
             return self.floordiv(smaller, self.const(d // g))
+        if all(coef < 0 for mono, coef in rest.items() if mono != ()):
+            # what is rounded up, written as the negative of what is rounded down
+            turned = self.sum(((rest_term, -1), (self.const(d - 1), 1)))
+            return self.scale(self.floordiv(turned, self.const(d)), -1)
         return self.atom(self._node("div", None, (rest_term, self.const(d))))
 
     def _spread_extreme(self, rest: dict[Mono, int], d: int) -> Term | None:
@@ -160,8 +164,22 @@ class Arithmetic(Ranges):
         kept = self._undominated(list(flat), 1 if kind == "min" else -1)
         if len(kept) == 1:
             return kept[0]
+        moved = self._without_offset(kind, kept)
+        if moved is not None:
+            return moved
         clamped = self._clamped(*kept) if kind == "max" and len(kept) == 2 else None
         return self.atom(self._node(kind, None, tuple(sorted(kept)))) if clamped is None else clamped
+
+    def _without_offset(self, kind: str, values: list[Term]) -> Term | None:
+        """``min(9, x + 1)`` as ``min(8, x) + 1``, so that a clamp is the same before and after a sum."""
+        moving = [value for value in values if self.value(value) is None]
+        if len(moving) != 1:
+            return None
+        offset = self.poly(moving[0]).get((), 0)
+        if not offset:
+            return None
+        moved = [self.sub(value, self.const(offset)) for value in values]
+        return self.add(self._extreme(kind, moved), self.const(offset))
 
     def _clamped(self, first: Term, second: Term) -> Term | None:
         """``max(low, min(high, x))`` as ``min(high, max(low, x))``, where ``low <= high``."""

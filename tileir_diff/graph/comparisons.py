@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph import floats
@@ -11,6 +12,12 @@ if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term, Terms
 
 SYMMETRIC = ("equal", "not_equal")
+OPPOSITE = {"less_than_or_equal": "less_than", "not_equal": "equal"}
+"""What does not hold where these do, perhaps of the operands exchanged; of numbers one of the two does."""
+WITH_INFINITY = ("f16", "bf16", "tf32", "f32", "f64")
+KEEPS_NUMBERS = ("negf", "absf", "ftof", "exp", "exp2", "floor", "ceil")
+DEEPEST = 8
+"""Further down nothing is looked at."""
 
 
 def compare(terms: Terms, predicate: str, left: Term, right: Term) -> Term:
@@ -28,7 +35,36 @@ def compare(terms: Terms, predicate: str, left: Term, right: Term) -> Term:
         left, right = turned[1], turned[0]
     if predicate in SYMMETRIC:
         left, right = sorted((left, right))
+    if predicate in OPPOSITE and is_number(terms, left) and is_number(terms, right):
+        if predicate not in SYMMETRIC:
+            left, right = right, left
+        return terms.negate(terms.node("fcmp", (OPPOSITE[predicate],), (left, right)))
     return terms.node("fcmp", (predicate,), (left, right))
+
+
+def is_number(terms: Terms, term: Term, depth: int = 0) -> bool:
+    """Whether a value is no NaN, whatever is in memory; infinities are numbers here."""
+    value = floats.constant_of(terms, term)
+    if value is not None:
+        return not math.isnan(value)
+    if terms.kind[term] != "f" or depth == DEEPEST:
+        return False
+    name, element, *_ = terms.attr[term]
+    if (element[1] if isinstance(element, tuple) else element) not in WITH_INFINITY:
+        return False
+    args = terms.args[term]
+    if name == "itof":
+        return True
+    exact = name in ("mulf", "addf") or (name == "divf" and not terms.attr[term][2])
+    if name in KEEPS_NUMBERS or (exact and _is_finite(terms, args[-1])):
+        return is_number(terms, args[0], depth + 1)
+    return name in ("mulf", "addf") and _is_finite(terms, args[0]) and is_number(terms, args[1], depth + 1)
+
+
+def _is_finite(terms: Terms, term: Term) -> bool:
+    """Whether a term is a constant that makes no NaN of an infinity."""
+    value = floats.constant_of(terms, term)
+    return value is not None and math.isfinite(value) and value != 0
 
 
 def _negative(terms: Terms, term: Term) -> Term | None:

@@ -14,7 +14,7 @@ from tileir_diff.dialect.scalars import FORMATS as ALL_FORMATS
 from tileir_diff.graph import comparisons
 from tileir_diff.graph.folding import FOLDED, folded
 from tileir_diff.graph.formats import FORMATS, decode, encode, encode_integer, show
-from tileir_diff.graph.widening import narrowed, widened, widens
+from tileir_diff.graph.widening import narrowed, source_of, widened, widens
 
 if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term, Terms
@@ -132,6 +132,36 @@ def as_extreme(terms: Terms, cond: Term, on_true: Term, on_false: Term) -> Term 
                 return None
             return normalise(terms, (name, terms.attr[on_false][0], ()), (on_true, on_false))
     return None
+
+
+def chosen_before(terms: Terms, cond: Term, on_true: Term, on_false: Term) -> Term | None:
+    """A choice between two results of one exact op as that op of what is chosen.
+
+    So numbers are chosen before they are widened, and before they are squared, where the other one is zero.
+    """
+    arms = on_true, on_false
+    source = source_of(terms, *arms)
+    if source is not None:
+        narrow = [narrowed(terms, normalise, source, arm) for arm in arms]
+        if narrow[0] is not None and narrow[1] is not None:
+            chosen = terms.ite(cond, narrow[0], narrow[1], "data")
+            return normalise(terms, ("ftof", (source, _element(terms, on_true)), ()), (chosen,))
+    for square, other in (arms, arms[::-1]):
+        if not _is(terms, square, "mulf") or len(set(terms.args[square])) > 1:
+            continue
+        if terms.kind[other] == "fc" and terms.attr[other] == (_element(terms, square), 0):
+            one = terms.args[square][0]
+            inner = terms.ite(cond, *((one, other) if square == on_true else (other, one)), "data")
+            return normalise(terms, terms.attr[square], (inner, inner))
+    return None
+
+
+def _element(terms: Terms, term: Term) -> str:
+    """The type of a number that is the result of an op, or a constant, or chosen from such."""
+    if terms.kind[term] == "ite":
+        return _element(terms, terms.args[term][1])
+    element: str | tuple[str, str] = terms.attr[term][0 if terms.kind[term] == "fc" else 1]
+    return element if isinstance(element, str) else element[1]
 
 
 def _negf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:

@@ -71,7 +71,10 @@ class Predicates(Arithmetic):
         simpler = self._without_small_terms(terms)
         if simpler is None:
             simpler = self._without_quotient(terms)
-        return self._node("le", None, (poly,)) if simpler is None else self.le0(simpler)
+        if simpler is not None:
+            return self.le0(simpler)
+        parts = self._without_extreme(terms)
+        return self._node("le", None, (poly,)) if parts is None else parts
 
     def _without_small_terms(self, terms: dict[Mono, int]) -> Term | None:
         """``g * x + r <= 0`` as ``x + k <= 0`` where ``ceil(r / g)`` is k for every value of ``r``."""
@@ -88,21 +91,42 @@ class Predicates(Arithmetic):
         return None
 
     def _without_quotient(self, terms: dict[Mono, int]) -> Term | None:
-        """``n / d + c <= 0`` and ``c - n / d <= 0``, with a constant divisor, as an inequality over ``n``."""
-        const = terms.get((), 0)
-        rest = [(mono, coef) for mono, coef in terms.items() if mono != ()]
-        if len(rest) != 1 or abs(rest[0][1]) != 1 or len(rest[0][0]) != 1:
+        """``n / d + c <= 0`` and ``c - n / d <= 0``, with a constant divisor, as an inequality over ``n``.
+
+        ``c`` is a constant; or anything, where ``n / d`` is a number of tiles, the same in all blocks.
+        """
+        quotients = [
+            (mono, coef) for mono, coef in terms.items() if len(mono) == 1 and self.kind[mono[0]] == "div"
+        ]
+        if len(quotients) != 1 or abs(quotients[0][1]) != 1:
             return None
-        ((atom,), coef) = rest[0]
-        if self.kind[atom] != "div":
-            return None
-        num, den = self.args[atom]
+        ((mono, coef),) = quotients
+        num, den = self.args[mono[0]]
         d = self.value(den)
-        if d is None or d <= 0:
+        rest = {part: factor for part, factor in terms.items() if part != mono}
+        if d is None or d <= 0 or (rest.keys() - {()} and not self._of_sizes(num)):
             return None
-        if coef == 1:  # div(num, d) <= -const  <=>  num <= d * (1 - const) - 1
-            return self.sum(((num, 1), (self.const(d * (1 - const) - 1), -1)))
-        return self.sum(((num, -1), (self.const(d * const), 1)))
+        if coef == 1:  # div(num, d) <= -rest  <=>  num <= d * (1 - rest) - 1
+            return self.sum(((num, 1), (self._poly(rest), d), (self.const(d - 1), -1)))
+        return self.sum(((num, -1), (self._poly(rest), d)))
+
+    def _of_sizes(self, term: Term) -> bool:
+        return all(self.kind[symbol] == "arg" for symbol in self.symbols[term])
+
+    def _without_extreme(self, terms: dict[Mono, int]) -> Term | None:
+        """What bounds by the smallest or largest of several, as a bound by each of them, or by one."""
+        extremes = [
+            (mono, coef)
+            for mono, coef in terms.items()
+            if len(mono) == 1 and self.kind[mono[0]] in ("min", "max")
+        ]
+        if len(extremes) != 1:
+            return None
+        ((mono, coef),) = extremes
+        rest = self._poly({part: factor for part, factor in terms.items() if part != mono})
+        parts = [self.le0(self.sum(((rest, 1), (arg, coef)))) for arg in self.args[mono[0]]]
+        each = (self.kind[mono[0]] == "min") == (coef < 0)
+        return self.conjunction(parts) if each else self.disjunction(parts)
 
     def eq0(self, poly: Term) -> Term:
         """``poly == 0`` over the integers."""
@@ -226,6 +250,9 @@ class Predicates(Arithmetic):
         if len(flat) > 1:
             kept = list(flat)
             if len(flat) <= MAX_COMPARED:
+                shorter = [self._without_settled(kind, item, flat) for item in flat]
+                if shorter != kept:
+                    return self._connect(kind, shorter, neutral, settling)
                 kept = [item for item in flat if not self._absorbed(kind, item, flat)]
             if any(self.negate(item) in flat for item in kept):
                 return settling
@@ -234,6 +261,15 @@ class Predicates(Arithmetic):
         if len(kept) > 1:
             return self._node(kind, None, tuple(sorted(kept)))
         return kept[0] if kept else neutral
+
+    def _without_settled(self, kind: str, item: Term, others: Collection[Term]) -> Term:
+        """``a or (not a and b)`` is ``a or b``, and ``a and (not a or b)`` is ``a and b``."""
+        if self.kind[item] != ("or" if kind == "and" else "and"):
+            return item
+        left = [part for part in self.args[item] if self.negate(part) not in others]
+        if len(left) == len(self.args[item]):
+            return item
+        return self.disjunction(left) if kind == "and" else self.conjunction(left)
 
     def _absorbed(self, kind: str, item: Term, others: Iterable[Term]) -> bool:
         """Whether one of the others settles this item: implies it in "and", is implied by it in "or"."""
@@ -292,15 +328,23 @@ class Predicates(Arithmetic):
         """``a`` implies ``b``; of two inequalities that imply each other only the one made first does."""
         if self.kind[a] != "le" or self.kind[b] != "le":
             return False
-        low, high = self.range(self.sub(self.args[b][0], self.args[a][0]))
-        if high is None or high > 0 or low == high == 0:
+        if self.range(self.sub(self.args[b][0], self.args[a][0])) == (0, 0):
             return False
-        return a < b or not self._inequality_implies(b, a)
+        return self._inequality_implies(a, b) and (a < b or not self._inequality_implies(b, a))
 
     def _inequality_implies(self, a: Term, b: Term) -> bool:
-        """Both are ``poly <= 0``, and the difference of their polynomials settles it."""
-        high = self.range(self.sub(self.args[b][0], self.args[a][0]))[1]
-        return high is not None and high <= 0
+        """Both are ``poly <= 0``, and the difference of their polynomials settles it.
+
+        Also of a multiple of the first, as where the bound of an index is that of a number of tiles.
+        """
+        given, wanted = self.args[a][0], self.args[b][0]
+        factors = self.poly(wanted)
+        times = {1: None}
+        for mono, coef in self.items(given):
+            if mono != () and factors.get(mono, 0) % coef == 0 and factors.get(mono, 0) // coef > 1:
+                times[factors[mono] // coef] = None
+        highs = (self.range(self.sub(wanted, self.scale(given, factor)))[1] for factor in times)
+        return any(high is not None and high <= 0 for high in highs)
 
     def implies(self, guards: Collection[Term], goal: Term, memo: dict[Term, bool] | None = None) -> bool:
         """Whether the conjunction of ``guards`` settles ``goal``; incomplete.

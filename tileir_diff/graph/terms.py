@@ -86,6 +86,9 @@ class Terms(Predicates):
         joined = self._joined(cond, on_true, on_false)
         if joined is not None:
             return self.ite(*joined, sort)
+        before = floats.chosen_before(self, cond, on_true, on_false) if sort == "data" else None
+        if before is not None:
+            return before
         if self.kind[cond] == "or" or (self.kind[cond] == "le" and not self._prefer(cond)):
             cond, on_true, on_false = self.negate(cond), on_false, on_true
         if sort != "int":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.floats import SIGNED_ZERO
+from tileir_diff.graph.formats import FORMATS
 from tileir_diff.match.blame_floats import affinity, mode_words, modifier_rule
 from tileir_diff.match.reformulate import inputs_of, is_input, reformulation
 from tileir_diff.match.sites import origin
@@ -77,18 +78,28 @@ def _named(
         return hidden or None  # the same ops: what differs is the mode of one, told where it stands
     rule = "arithmetic/extra-rounding" if known.impact == "precision" else "arithmetic/reformulated"
     words = as_written(blame, a, b, ref_op, gen_op)
-    types = _types(blame, a), _types(blame, b)
+    theirs, own = _types(blame, a), _types(blame, b)
     detail: dict[str, object] = {}
-    if rule == "arithmetic/extra-rounding" and types[0] != types[1] and all(types):
-        detail = {"their_types": types[0], "own_types": types[1]}
+    if rule == "arithmetic/extra-rounding" and theirs != own and theirs and own:
+        lost = [each for each in theirs if each not in own]
+        if set(own) < set(theirs) and all(_digits(each) < max(map(_digits, own)) for each in lost):
+            rule = "conversion/missing"
+            words = f"rounded to {' and '.join(lost)} on the way", f"computed in {' and '.join(own)} alone"
+        else:
+            detail = {"their_types": " and ".join(theirs), "own_types": " and ".join(own)}
     found = blame.one(rule, ref_op, gen_op, *words, impact=known.impact, note=known.why, detail=detail)
     return [*found, *hidden]
 
 
-def _types(blame: Blame, root: Term) -> str:
-    """The types in which a value is computed: `f32`, `bf16 and f32`."""
+def _types(blame: Blame, root: Term) -> list[str]:
+    """The types in which a value is computed."""
     ops = (blame.terms.attr[node] for node in _ops_of(blame, root))
-    return " and ".join(sorted({element for _, element, _ in ops if isinstance(element, str)}))
+    return sorted({element for _, element, _ in ops if isinstance(element, str)})
+
+
+def _digits(element: str) -> int:
+    """Those that a number of a type keeps; of types that are computed in through others, none."""
+    return FORMATS[element][1] if element in FORMATS else 0
 
 
 def left_out(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Finding] | None:

@@ -135,6 +135,10 @@ def other_kinds(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, dept
             if terms.kind[inner] == terms.kind[other]:
                 pair = (inner, other) if term == a else (other, inner)
                 return explain(blame, *pair, ref_user, gen_user, MAX_DEPTH)
+    if added_after(blame, a, b):
+        words = as_written(blame, a, b, ref_op, gen_op)
+        why = "a product of matrices is added to the accumulator by an op of its own"
+        return blame.one("arithmetic/reformulated", ref_op, gen_op, *words, impact="ulp", note=why)
     folded = one_fold(blame, a, b)
     if folded is not None:
         return folded
@@ -145,6 +149,21 @@ def other_kinds(blame: Blame, a: Term, b: Term, ref_user: Op, gen_user: Op, dept
         return known
     found = unexplained(blame, a, b, ref_user, gen_user)
     return found + inputs_behind(blame, a, b, ref_op, gen_op, depth)
+
+
+def added_after(blame: Blame, a: Term, b: Term) -> bool:
+    """Whether one value is a product with an accumulator, the other the sum of that and the bare product."""
+    terms = blame.terms
+    for product, total in ((a, blame.rename(b)), (blame.rename(b), a)):
+        if terms.kind[product] != "mma" or terms.kind[total] != "f" or terms.attr[total][0] != "addf":
+            continue
+        *factors, accumulator = terms.args[product]
+        bare = [each for each in terms.args[total] if each != accumulator]
+        if len(bare) == 1 and terms.kind[bare[0]] == "mma" and terms.attr[bare[0]] == terms.attr[product]:
+            *others, start = terms.args[bare[0]]
+            if others == factors and terms.kind[start] == "fc" and terms.attr[start][1] == 0:
+                return True
+    return False
 
 
 def other_place(blame: Blame, ref_op: Op, gen_op: Op) -> list[Finding]:

@@ -44,6 +44,8 @@ class EffectMatch:
     loads: list[EffectPair]
     """Weak loads, as are ``lone_loads``."""
     lone_loads: tuple[list[CanonicalEffect], list[CanonicalEffect]]
+    together: list[EffectPair]
+    """An effect, and several of the other side that together are at its place; they stand above too."""
 
     @property
     def reference_loads(self) -> list[CanonicalEffect]:
@@ -99,7 +101,7 @@ def match_effects(
                 conditions = host_obligations(reference, pair, sizes, lone_sizes)
                 pair.given, pair.obligations, pair.equal = conditions
     lone = [*others[1], *missing], [*others[2], *extra]
-    return EffectMatch(roots, *lone, weak_pairs, (weak_missing, weak_extra))
+    return EffectMatch(roots, *lone, weak_pairs, (weak_missing, weak_extra), [*others[3], *loads[3]])
 
 
 def _parted(items: list[Any], test: Callable[[Any], bool]) -> tuple[list[Any], list[Any]]:
@@ -118,7 +120,8 @@ def _matters(kernel: Kernel, effect: Effect) -> bool:
 
 def _pair(
     kernel: Kernel, ref: list[CanonicalEffect], gen: list[CanonicalEffect]
-) -> tuple[list[EffectPair], list[CanonicalEffect], list[CanonicalEffect]]:
+) -> tuple[list[EffectPair], list[CanonicalEffect], list[CanonicalEffect], list[EffectPair]]:
+    """Pairs, what is left on either side, and what is at one place if several are taken together."""
     terms = kernel.terms
     pairs: list[tuple[int, EffectPair]] = []
     free = dict.fromkeys(range(len(gen)))
@@ -146,7 +149,8 @@ def _pair(
                 free.pop(other)
                 waiting.remove(position)
                 break
-    pairs += _joined_pairs(terms, ref, gen, waiting, free)
+    whole, together = _joined_pairs(terms, ref, gen, waiting, free)
+    pairs += whole
     for level in range(4):
         for position in list(waiting):
             item = ref[position]
@@ -164,6 +168,7 @@ def _pair(
         [pair for _, pair in sorted(pairs, key=lambda each: each[0])],
         [ref[position] for position in waiting],
         [gen[position] for position in free],
+        together,
     )
 
 
@@ -173,9 +178,13 @@ def _joined_pairs(
     gen: list[CanonicalEffect],
     waiting: list[int],
     free: dict[int, None],
-) -> list[tuple[int, EffectPair]]:
-    """Pairs of one store with the stores in branches that together are it; takes them from those left."""
+) -> tuple[list[tuple[int, EffectPair]], list[EffectPair]]:
+    """Pairs of one store with the stores in branches that together are it; takes them from those left.
+
+    And pairs of one with those that together are at its place, which are not taken.
+    """
     pairs: list[tuple[int, EffectPair]] = []
+    together: list[EffectPair] = []
     for parts, whole in joined(terms, ref, waiting):
         other = next((each for each in free if gen[each].key() == whole.key()), None)
         if other is not None:
@@ -183,6 +192,9 @@ def _joined_pairs(
             for position in parts:
                 waiting.remove(position)
                 pairs.append((position, EffectPair(ref[position], gen[other], True, whole=False)))
+            continue
+        near = [gen[each] for each in free if _at_one_place(gen[each], whole)]
+        together.extend(EffectPair(whole, item, False, whole=False) for item in near)
     for parts, whole in joined(terms, gen, free):
         position = next((each for each in waiting if ref[each].key() == whole.key()), None)
         if position is not None:
@@ -190,7 +202,14 @@ def _joined_pairs(
             for other in parts:
                 free.pop(other)
                 pairs.append((position, EffectPair(ref[position], gen[other], True, whole=False)))
-    return pairs
+            continue
+        near = [ref[each] for each in waiting if _at_one_place(ref[each], whole)]
+        together.extend(EffectPair(item, whole, False, whole=False) for item in near)
+    return pairs, together
+
+
+def _at_one_place(one: CanonicalEffect, other: CanonicalEffect) -> bool:
+    return _group(one) == _group(other) and (one.pointer, one.extents) == (other.pointer, other.extents)
 
 
 def describe(effect: Effect) -> str:

@@ -27,6 +27,7 @@ from tileir_diff.match.promises import compare_promises
 from tileir_diff.match.repeats import shared_loops
 from tileir_diff.match.same_cause import one_cause, same_parts, without_identities
 from tileir_diff.match.search import front_end
+from tileir_diff.match.short_strides import short_strides
 from tileir_diff.match.sites import defining_op, site
 from tileir_diff.match.square import square_arrays
 from tileir_diff.match.tokens import lost_orders
@@ -145,6 +146,7 @@ def explain(
     result.obligations.extend(obligations)
     _add_conditions(blame, bound_values(attempt, names, given), narrower(blame, attempt), attempt, result)
     result.differences.extend(square_arrays(blame, attempt, result.conditions))
+    result.differences.extend(short_strides(blame, attempt))
     result.differences = [replace(each, detail={**own, **each.detail}) for each in result.differences]
     _add_remarks(attempt, result)
     result.matched = Matched(

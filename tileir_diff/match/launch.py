@@ -6,6 +6,7 @@ A launch file holds both sides of one launch:
     {...}}
 
 Equal `ptr` names mean one array, `{"ptr": null}` a null pointer; this also tells which arguments correspond.
+A side's `arrays`, {"a": {"shape": [4, 5]}}, are for a port: a comparison does not look at them.
 An argument map is a JSON or TOML table from a generated argument to the reference argument it stands for.
 """
 
@@ -182,9 +183,10 @@ def _side(data: object, side: str, path: str) -> SideLaunch:
     if data is None:
         return SideLaunch()
     table = _table(data, path, f"'{side}'")
-    unknown = sorted(set(table) - {"entry", "grid", "args"})
+    unknown = sorted(set(table) - {"entry", "grid", "args", "arrays"})
     if unknown:
-        raise InputError(f"unknown key '{unknown[0]}' in '{side}'; expected 'entry', 'grid', 'args'", path)
+        expected = "expected 'entry', 'grid', 'args', 'arrays'"
+        raise InputError(f"unknown key '{unknown[0]}' in '{side}'; {expected}", path)
     entry = table.get("entry")
     if entry is not None and not isinstance(entry, str):
         raise InputError(f"'{side}.entry' must be a string", path)

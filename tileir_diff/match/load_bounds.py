@@ -206,6 +206,7 @@ def beyond(
                     if block_only(attempt.reference, atom, tiles):
                         oblige(atom)
                 lost = [a for a in lost if a not in accepted and not block_only(attempt.reference, a, tiles)]
+            lost = [atom for atom in lost if not _kept_inside(blame.terms, pair, atom, oblige)]
             if lost:
                 found.append(_unmasked(blame, pair, lost))
         elif has_undetermined(blame.terms, (gen.pointer,)) and not has_undetermined(
@@ -217,6 +218,34 @@ def beyond(
             note = "the reference keeps the address of this load in bounds, whether or not the value is used"
             found.extend(replace(cause, impact="bounds", note=note) for cause in causes)
     return found
+
+
+def _kept_inside(terms: Terms, pair: EffectPair, bound: Term, oblige: Callable[[Term], object]) -> bool:
+    """Whether the generated address is the reference's, but for an index that is kept below its bound.
+
+    ``oblige`` is told that the array is not empty, where that index would be negative in one that is.
+    """
+    wanted, given = pair.reference.pointer, pair.generated.pointer
+    if terms.kind[bound] != "le" or wanted is None or given is None:
+        return False
+    for (extreme, *more), factor in ((mono, factor) for mono, factor in terms.items(given) if mono):
+        if more or terms.kind[extreme] != "min":
+            continue
+        index = terms.atom(extreme)
+        rest = terms.sub(given, terms.scale(index, factor))
+        for arm in terms.args[extreme]:
+            kept = terms.le0(terms.add(terms.args[bound][0], terms.sub(index, arm)))
+            if terms.add(rest, terms.scale(arm, factor)) != wanted or kept != terms.true:
+                continue
+            begins = terms.le0(terms.scale(index, -1))
+            if begins != terms.true and any(terms.kind[s] != "arg" for s in terms.symbols[begins]):
+                continue
+            if begins == terms.false:
+                continue
+            if begins != terms.true:
+                oblige(begins)
+            return True
+    return False
 
 
 def _ways(terms: Terms, pointer: Term) -> set[Term]:

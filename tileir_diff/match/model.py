@@ -116,13 +116,14 @@ class Semantics(NamedTuple):
 class Execution(NamedTuple):
     """How both sides are to be run: on how many inputs, from which seed, for how many seconds a pair of
     entries at most; `folder`: where an input that shows a difference is written; `small`: it is made small
-    first."""
+    first; `tolerance`: rtol and atol by array, which ordinary numbers must keep besides."""
 
     runs: int = 40
     seed: int = 0
     budget: float = 60.0
     folder: str | None = None
     small: bool = True
+    tolerance: Mapping[str, tuple[float, float]] = MappingProxyType({})
 
 
 @dataclass(slots=True)

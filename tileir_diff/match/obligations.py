@@ -8,7 +8,9 @@ from tileir_diff.match.canonical import depth_iteration
 
 if TYPE_CHECKING:
     from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.graph.store import Mono
     from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.match.canonical import CanonicalEffect
     from tileir_diff.match.effects import EffectPair
 
 HOST_BOUNDS = "host-bounds"
@@ -50,10 +52,11 @@ def host_obligations(
     unmasked = not any(_has_lane(kernel, x) for x in ref_atoms)
     branches = {atom for side in (ref, gen) for atom in terms.conjuncts(side.effect.guard)}
     assumed: dict[Term, None] = dict.fromkeys(waited)
+    pointers = _pointers(terms, ref, gen)
     for atom in (*lost, *added):
         others = gen_atoms if atom in lost else ref_atoms
         rivals = [x for x in others if terms.symbols[x] & terms.symbols[atom]]
-        fine = atom in lost or _is_extent(kernel, atom, sizes)
+        fine = (atom in lost or _is_extent(kernel, atom, sizes)) and _keeps_all(kernel, atom, pointers)
         by_block = block_only(kernel, atom, tiles)
         if ref.effect.kind in ("atomic_cas", "atomic_rmw") or atom in branches:
             # the index against a constant bounds no array: it picks the blocks that add, or store
@@ -77,6 +80,8 @@ def host_obligations(
                 as_large[atom] = larger
                 assumed[atom] = None
                 continue
+        if not _keeps_all(kernel, atom, pointers):
+            continue
         if block_only(kernel, atom, tiles):
             assumed[atom] = None
         elif not extent or (atom in ref_inner and atom in gen_inner):
@@ -229,6 +234,69 @@ def _is_extent(kernel: Kernel, atom: Term, sizes: frozenset[Term]) -> bool:
         return False
     ((mono, factor),) = params
     return factor < 0 and len(mono) == 1 and mono[0] in sizes
+
+
+def _keeps_all(kernel: Kernel, atom: Term, pointers: tuple[Term, ...]) -> bool:
+    """Whether what a bound of an index by a parameter excludes lies outside the array, as far as that shows.
+
+    True where the index, or what it is before lanes are added to it, is a coordinate of an access. Where it
+    is more than the coordinate, as its successor or twice it, the bound excludes elements of the array too.
+    """
+    terms = kernel.terms
+    if terms.kind[atom] != "le":
+        return True
+    factors = dict(terms.items(terms.args[atom][0]))
+    const = factors.pop((), 0)
+    params = [mono for mono in factors if all(terms.kind[part] == "arg" for part in mono)]
+    if len(params) != 1 or factors.pop(params[0]) != -1:
+        return True
+    moving = {part for mono in factors for part in mono if terms.kind[part] not in ("arg", "grid")}
+    addresses = [dict(terms.items(pointer)) for pointer in pointers]
+    addresses = [each for each in addresses if moving & {part for mono in each for part in mono}]
+    return not addresses or any(_is_coordinate(terms, factors, const - 1, each) for each in addresses)
+
+
+def _is_coordinate(terms: Terms, index: dict[Mono, int], offset: int, address: dict[Mono, int]) -> bool:
+    """Whether an address steps, by one stride, as ``index`` does, from an offset of at least ``offset``."""
+    first, factor = next(iter(index.items()))
+    for mono, step in address.items():
+        stride = _quotient(mono, first)
+        if stride is None or step % factor or step // factor <= 0:
+            continue
+        if any(terms.kind[part] not in ("arg", "grid") for part in stride):
+            continue
+        size = step // factor
+        if all(
+            address.get(tuple(sorted((*stride, *part))), 0) == size * times for part, times in index.items()
+        ) and (offset <= 0 or address.get(stride, 0) >= size * offset):
+            return True
+    return False
+
+
+def _quotient(mono: Mono, by: Mono) -> Mono | None:
+    """What is left of a product without some of its factors; None where it does not have them."""
+    rest = list(mono)
+    for part in by:
+        if part not in rest:
+            return None
+        rest.remove(part)
+    return tuple(rest)
+
+
+def _pointers(terms: Terms, *sides: CanonicalEffect) -> tuple[Term, ...]:
+    """The addresses of two effects, and of the loads that their values depend on."""
+    found = {side.pointer: None for side in sides if side.pointer is not None}
+    seen: set[Term] = set()
+    work = [value for side in sides for value in side.values]
+    while work and len(seen) < MAX_NODES:
+        node = work.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if terms.kind[node] == "mem":
+            found[terms.args[node][0]] = None
+        work.extend(terms.args[node])
+    return tuple(found)
 
 
 def _as_large(kernel: Kernel, guard: Term, atom: Term, sizes: frozenset[Term]) -> Term | None:

@@ -70,7 +70,7 @@ class Reformulation:
 def reformulation(
     terms: Terms, reference: Term, generated: Term, same: Mapping[Term, Term] | None = None
 ) -> Reformulation | None:
-    """None when the two differ at an ordinary point, or cannot be evaluated.
+    """None when the two differ at an ordinary point, read other inputs, or cannot be evaluated.
 
     ``same``: inputs of the generated side that are taken to have the value of one of the reference's.
     """
@@ -85,8 +85,9 @@ def reformulation(
         given.update({y: given[x] for y, x in same.items()})
         return _evaluate(terms, nodes, given, finish)
 
-    if not inputs:
-        return None
+    read = [{same.get(node, node) for node in inputs_of(terms, root)} for root in (reference, generated)]
+    if not inputs or read[0] != read[1]:
+        return None  # where both agree, it is because what only one of them reads does not matter there
     coarse = [_coarseness(terms, root) for root in (reference, generated)]
     tolerance = _tolerance(_constants(terms, reference), _constants(terms, generated))
     exact = True

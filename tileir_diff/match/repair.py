@@ -331,7 +331,9 @@ def _is_in_reference(edit: Edit, ref_op: Op) -> bool:
 def _rule(edit: Edit, gone: list[Difference], found: list[Difference]) -> str:
     """The rule of an edit: of another operand where memory is accessed, the values tell it."""
     if edit.op.short == "constant":
-        exact = gone[0].rule.startswith("loop/")
+        # a number that nothing but loads of masked lanes reads is their padding
+        padding = {each.rule for each in gone} == {"padding/changed"}
+        exact = padding or gone[0].rule.startswith("loop/")
     else:
         exact = gone[0].rule == CONSTANT and edit.what == "operand" and edit.op.short not in HANDING
     if exact:

@@ -458,6 +458,8 @@ def refine(attempt: Attempt, *, constants_only: bool = False, near: bool = False
     for pair in (*attempt.match.loads, *attempt.match.pairs):
         if pair.whole:
             unifier.effects(pair)
+    for pair in attempt.match.together:
+        unifier.unify(pair.reference.condition, pair.generated.condition)
     if near:
         unifier.gen, unifier.ref = unifier.near_gen | unifier.gen, unifier.near_ref | unifier.ref
     binding = _copy(attempt.binding)

@@ -46,7 +46,7 @@ def view_sizes(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
         for dim, (expected, actual) in enumerate(zip(a.extents, b.extents, strict=True)):
             unseen = all(_is_trusted(effect, dim) for effect in (a, b))
             if unseen and expected != blame.rename(actual):
-                ops = _tensor_view(a.op), _tensor_view(b.op)
+                ops = tensor_view(a.op), tensor_view(b.op)
                 words = (f"{blame.show(size)} along dimension {dim}" for size in (expected, actual))
                 yield blame.make("mask/changed", *ops, *words, part="shape", impact="bounds")
 
@@ -60,7 +60,7 @@ def _beyond(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
             continue
         dim, last, size = left
         words = f"more than {last} along dimension {dim}", f"{size} along dimension {dim}"
-        ops = _tensor_view(a.op), _tensor_view(b.op)
+        ops = tensor_view(a.op), tensor_view(b.op)
         yield blame.make("mask/changed", *ops, *words, part="shape", impact="bounds")
 
 
@@ -110,7 +110,7 @@ def _largest(terms: Terms, index: Term) -> int | None:
     return max(known) if len(known) == len(values) else None
 
 
-def _tensor_view(access: TileOp) -> TileOp:
+def tensor_view(access: TileOp) -> TileOp:
     """The op that made the tensor view under an access, the access itself where it is not in sight."""
     op: TileOp = access
     for group in ("view", "tensor_view"):

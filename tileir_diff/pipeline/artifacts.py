@@ -298,20 +298,35 @@ class DiffReport(Artifact):
     )
 
 
+class Fact(_Model):
+    """Something in which both sides differ, as code finds it.
+
+    `reference` and `generated` with their units, empty where nobody knows; `why` it costs time: what the
+    assembler makes of it, or what to hold against it.
+    """
+
+    what: Text
+    reference: Text
+    generated: Text
+    why: Text = ""
+
+
 class Residue(_Model):
-    """One cause of a slow configuration."""
+    """One cause of a slow configuration: facts that the gate finds again, and lines in which they stand."""
 
     case: str
     side: Literal["device", "host"]
-    kind: Literal[
-        "memory-family", "hint", "lowering", "tile", "arithmetic", "grid", "tuning", "wrapper", "launches"
-    ]
+    kind: Literal["memory-family", "hint", "lowering", "resources", "arithmetic", "grid", "tuning", "wrapper"]
     claim: Text
-    evidence: Annotated[list[Proof], Field(min_length=1)]
+    facts: Annotated[list[Fact], Field(min_length=1)]
+    evidence: list[Proof] = Field(default_factory=list[Proof])
 
 
 class Residual(Artifact):
-    """Why configurations are slow: every slow one has a cause with evidence, or is named as unexplained."""
+    """Why configurations are slow: every slow one has the causes that code finds.
+
+    `unexplained` are those without a cause that lengthens the kernel's own time.
+    """
 
     schema_: Literal["tileir-residual/1"] = Field(default="tileir-residual/1", alias="schema")
     causes: list[Residue]

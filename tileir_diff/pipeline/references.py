@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from tileir_diff.dialect.ir import TileOp
+from tileir_diff.dump.like import BYTES
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import Array, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tileir_diff.dump.like import Argument
     from tileir_diff.dump.model import Dumped
 
 FORM: Final = "write [NAME=]DUMP.mlir,LAUNCH.json or TABLE.toml[:CONFIGURATION]"
+POINTER: Final = re.compile(r".*ptr<(\w+)>.*")
 NAMED: Final = re.compile(r"(?:([A-Za-z_][\w.-]*)=)?(.+)", re.DOTALL)
 
 
@@ -65,9 +69,58 @@ def _dump(spec: str) -> dict[str, bytes]:
         arch=str(side.get("arch", "sm_100")),
         grid=side.get("grid"),
         arguments=side.get("args"),
+        arrays=_given(side, module.entries[known.index(entry.removeprefix("@"))], launch),
         made_by={"dump": os.path.basename(path), "launch": os.path.basename(launch)},
     )
     return _files(facts, source.text)
+
+
+def _given(side: dict[str, Any], entry: TileOp, path: str) -> dict[str, Array]:
+    """Arrays as a launch file has them: with the pointer's element type, packed, aligned as the kernel
+    promises, unless it says otherwise.
+
+    Raises InputError for what is none.
+    """
+    given = cast("dict[str, dict[str, Any]]", side.get("arrays") or {})
+    types = {
+        str(value.get("ptr")): POINTER.fullmatch(str(parameter.type))
+        for value, parameter in zip(side["args"], entry.regions[0].block.args, strict=False)
+    }
+    found: dict[str, Array] = {}
+    try:
+        for name, each in given.items():
+            pointed = types.get(name)
+            if pointed is None:
+                raise InputError(f"'{name}' in arrays is none of the pointers in args", path)
+            shape = [int(size) for size in each["shape"]]
+            align = promised(entry, name, side["args"])
+            packed = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+            told = {"dtype": pointed[1].lower(), "strides": packed, "align": align, **each}
+            found[name] = Array.model_validate(told)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        why = " ".join(str(error).split())
+        raise InputError(f'arrays are {{"x": {{"shape": [4, 5]}}}}: {why}', path) from None
+    return found
+
+
+def promised(entry: TileOp, array: str, arguments: Sequence[Mapping[str, object]]) -> int:
+    """The alignment in bytes that a kernel promises of an array, at least that of an element."""
+    from tileir_diff.dialect.attributes import DivBy
+
+    least = 1
+    values = set[object]()
+    for value, parameter in zip(arguments, entry.regions[0].block.args, strict=False):
+        if value.get("ptr") == array:
+            pointed = POINTER.fullmatch(str(parameter.type))
+            least = max(least, BYTES.get(pointed[1].lower(), 1) if pointed is not None else 1)
+            values.add(parameter)
+    for op in entry.walk():
+        if isinstance(op, TileOp) and op.short == "assume" and op.operands[0] in values:
+            assumption = op.get("assumption")
+            values.add(op.results[0])
+            if isinstance(assumption, DivBy) and assumption.every is None:
+                least = max(least, assumption.divisor)
+    return least
 
 
 def _launch_side(path: str) -> dict[str, Any]:

@@ -79,6 +79,9 @@ SECTIONS = {
     "alike": "the share of the ops of two entries that have a like one on the other side; it decides nothing",
 }
 PHRASES = {
+    # conditions
+    "holds only if …": "a condition on the host that few launches keep: both sides are the same where it is "
+    "true, and differ where it is not",
     # evidence
     "found by trial": "in the dump as it is, values differ in several places that no single line explains; "
     "the generated side was evaluated again with a change of one op, and with this change what differed is "
@@ -88,6 +91,8 @@ PHRASES = {
     "true at this launch, where the value is …; nothing makes it so at another": "the promise holds for "
     "the value that --launch gives, and is not checked by anything at another launch",
     "false here: …": "the promise is about a value that is known, and does not fit it",
+    "rows of the array overlap": "a stride is shorter than what lies along the dimension below it, so that "
+    "two elements share an address",
     "reads before the loop, also where it makes no trip": "a load that the reference has inside a loop "
     "stands before it, and is done also where the loop has nothing to do",
     "reads where the reference reads nothing; the value has no influence": "a lane is read that the "
@@ -216,7 +221,7 @@ def is_phrase(phrase: str, sentence: str) -> bool:
 
 
 def _plain(word: str) -> str:
-    return word.strip().casefold().replace("-", "_").replace(" ", "_")
+    return word.strip(" …").casefold().replace("-", "_").replace(" ", "_")
 
 
 def _lines(word: str, meaning: str) -> str:

@@ -114,6 +114,10 @@ CHOSEN = DETAILS["missing"]._replace(
     fixes={},
 )
 
+JOINED = CHOSEN._replace(
+    message="the condition lacks {expected}, which the reference's has",
+    fix="take {expected} into the condition{at} as well",
+)
 
 SIZED = DETAILS["changed"]._replace(
     message="the view has the size {actual}; in the reference {expected}",
@@ -132,6 +136,8 @@ def judge(difference: Difference) -> Detail | None:
     is_access = "select" not in ops and (not ops or ops[0].endswith(("_tko", "_view")))
     if not is_access and detail == "changed":
         return BOUNDING if difference.impact == "bounds" else SELECTED
+    if detail == "missing" and ops[:1] == ["andi"]:
+        return JOINED
     if not is_access:
         return CHOSEN if detail in ("extra", "missing") else None
     of_view = bool(ops) and "_view" in ops[0]

@@ -16,7 +16,7 @@ A view with the strides of the transposed array reads the right number of elemen
 ## Known problems
 
 A stride that is a constant on one side and an argument on the other is unified and becomes an obligation
-on the host.
+on the host, unless rows of the array would overlap: one that is wrong but long enough is only a condition.
 """
 
 from __future__ import annotations

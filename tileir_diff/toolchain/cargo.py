@@ -18,7 +18,7 @@ from tileir_diff.toolchain.find import toolkit
 from tileir_diff.toolchain.run import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
 SECONDS: Final = 3600.0
 """The first build of a machine compiles more than a hundred crates."""
@@ -164,25 +164,43 @@ def build_library(folder: Path, target: Path) -> Path:
 
     Raises InputError with the first error of rustc at its line, or with what else cargo says.
     """
+    return _made(["build", "--lib"], folder, target, _library_of)
+
+
+def build_tests(folder: Path, target: Path) -> Path:
+    """Builds the program that runs the tests of a package's library; gives a copy in the package's folder.
+
+    Raises InputError as `build_library`.
+    """
+    return _made(["test", "--lib", "--no-run"], folder, target, _program_of)
+
+
+def _library_of(artifact: dict[str, Any]) -> str | None:
+    own = [file for file in artifact["filenames"] if file.endswith((".so", ".dylib"))]
+    return own[0] if own and "cdylib" in artifact["target"]["kind"] else None
+
+
+def _program_of(artifact: dict[str, Any]) -> str | None:
+    return artifact["executable"] if artifact["profile"]["test"] else None
+
+
+def _made(
+    call: list[str], folder: Path, target: Path, wanted: Callable[[dict[str, Any]], str | None]
+) -> Path:
+    """A copy of the one file that is wanted of what cargo makes."""
     with held(target):
-        found = _built_library(folder, target)
-        return Path(shutil.copy(found, folder / found.name))
-
-
-def _built_library(folder: Path, target: Path) -> Path:
-    call = ["build", "--lib", "--message-format", "json"]
-    said = _cargo(call, str(folder), str(folder), {"CARGO_TARGET_DIR": str(target)})
-    found: Path | None = None
-    for line in said.stdout.splitlines():
-        message = cast("dict[str, Any]", json.loads(line)) if line.startswith("{") else {}
-        if message.get("reason") == "compiler-message" and message["message"]["level"] == "error":
-            raise _refusal(message["message"], folder)
-        if message.get("reason") == "compiler-artifact":
-            own = [Path(file) for file in message["filenames"] if file.endswith((".so", ".dylib"))]
-            found = own[0] if own and "cdylib" in message["target"]["kind"] else found
-    if said.returncode != 0 or found is None:
-        raise _failure(said.stderr, str(folder))
-    return found
+        more = {"CARGO_TARGET_DIR": str(target)}
+        said = _cargo([*call, "--message-format", "json"], str(folder), str(folder), more)
+        found: str | None = None
+        for line in said.stdout.splitlines():
+            message = cast("dict[str, Any]", json.loads(line)) if line.startswith("{") else {}
+            if message.get("reason") == "compiler-message" and message["message"]["level"] == "error":
+                raise _refusal(message["message"], folder)
+            if message.get("reason") == "compiler-artifact":
+                found = wanted(message) or found
+        if said.returncode != 0 or found is None:
+            raise _failure(said.stderr, str(folder))
+        return Path(shutil.copy(found, folder / Path(found).name))
 
 
 def link(source: Path, output: Path, externs: dict[str, Path], search: tuple[str, ...], folder: Path) -> None:

@@ -20,7 +20,10 @@ WORKSPACE: Final = Path(__file__).resolve().parents[2]
 PROFILE: Final = "TILEIR_KERNELS_PROFILE"
 """Names the cargo profile, `release` or `dev`."""
 TOOLCHAIN: Final = "TILEIR_TOOLCHAIN"
-"""Names the folder with CUDA's compilers and libclang; without it they are looked for where cargo does."""
+"""Names the folder with CUDA's compilers and libclang; by default the one that `make setup-all` fills, else
+they are looked for where cargo does."""
+TOOLKIT: Final = "CUDA_TOOLKIT_PATH"
+ASSEMBLER: Final = "CUTILE_TILEIRAS_PATH"
 FOREIGN_CUDA: Final = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
 NAME: Final = "libtileir_kernels.so"
 
@@ -52,13 +55,35 @@ def profile() -> str:
 def environment() -> dict[str, str]:
     """For cargo, always the same: another one would build the bindings of CUDA again."""
     env = {key: value for key, value in os.environ.items() if key not in FOREIGN_CUDA}
-    folder = os.environ.get(TOOLCHAIN)
-    if folder:
-        told = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=True)
-        env.setdefault("CUDA_TOOLKIT_PATH", str(Path(folder, "nvidia", "cu13")))
-        env.setdefault("LIBCLANG_PATH", str(Path(folder, "clang", "native")))
-        env.setdefault("BINDGEN_EXTRA_CLANG_ARGS", f"-I{told.stdout.strip()}")
+    folder = compilers()
+    if folder is not None:
+        env.setdefault(TOOLKIT, str(folder / "nvidia" / "cu13"))
+        env.setdefault("LIBCLANG_PATH", str(folder / "clang" / "native"))
+        if shutil.which("gcc") is not None:  # that libclang brings no stddef.h
+            call = ["gcc", "-print-file-name=include"]
+            told = subprocess.run(call, capture_output=True, text=True, check=False)
+            env.setdefault("BINDGEN_EXTRA_CLANG_ARGS", f"-I{told.stdout.strip()}")
     return env
+
+
+def compilers() -> Path | None:
+    """The folder of the compilers, where one is named or beside the project."""
+    named = os.environ.get(TOOLCHAIN)
+    if named:
+        return Path(named)
+    beside = WORKSPACE.parent / ".toolchain"
+    return beside if (beside / "nvidia" / "cu13").is_dir() else None
+
+
+def find_assembler() -> None:
+    """Tells cuTile Rust, which asks the environment, where the assembler is; nothing where it finds one."""
+    folder = compilers()
+    if folder is None or os.environ.get(ASSEMBLER) or shutil.which("tileiras"):
+        return
+    toolkit = Path(os.environ.get(TOOLKIT) or folder / "nvidia" / "cu13")
+    if (toolkit / "bin" / "tileiras").is_file():
+        os.environ[ASSEMBLER] = str(toolkit / "bin" / "tileiras")
+        os.environ.setdefault(TOOLKIT, str(toolkit))
 
 
 def target_folder(workspace: Path = WORKSPACE) -> Path:

@@ -74,6 +74,7 @@ class _Loaded:
         return True
 
     def load(self, path: Path, stamp: tuple[tuple[int, int], ...] | None) -> Any:
+        build.find_assembler()
         library = ffi.dlopen(str(path))
         try:
             theirs, ours = library.tileir_tensor_desc_size(), ffi.sizeof("TensorDesc")
@@ -135,6 +136,8 @@ def recording(
         place = os.fsencode(folder)
     except TypeError:
         raise TypeError(f"folder: a path is needed, not {folder!r}") from None
+    if not os.path.isdir(place):
+        raise ValueError(f"folder: {os.fsdecode(place)} is no folder")
     outer = recording_state.library, recording_state.arguments
     loaded = library() if outer[0] is None else outer[0]
     _record(loaded, (place, arch.encode(), whole("multiprocessors", multiprocessors), int(assemble)))

@@ -108,7 +108,10 @@ def check(name: str, tensor: Any) -> None:
     if tensor.dim() > MAX_RANK:
         raise ValueError(f"{name}: {tensor.dim()} dimensions; at most {MAX_RANK} are supported")
     if not (tensor.is_cuda or is_recording()):
-        raise ValueError(f"{name}: a tensor on a CUDA device is needed, not on {tensor.device}")
+        raise ValueError(
+            f"{name}: a tensor on a CUDA device is needed, not on {tensor.device}; without a GPU, "
+            "`tileir_kernels.recording` writes down what a call would launch"
+        )
     if tensor.requires_grad and torch.is_grad_enabled():
         raise ValueError(f"{name}: requires a gradient, and these operators have none: detach it")
     if tensor.is_neg():

@@ -15,7 +15,7 @@ from tileir_diff.equivalence.backend import Tensor, torch
 from tileir_diff.equivalence.dtypes import SMALL, raw, to_float
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tileir_diff.equivalence.differential.plan import Array
     from tileir_diff.equivalence.differential.sides import Ran
@@ -58,6 +58,8 @@ class Mismatch(NamedTuple):
     rule: str = ""
     side: int = 1
     finding: Finding | None = None
+    limit: str = ""
+    """The tolerance that was asked for, where that alone makes it a difference."""
 
     def kind(self) -> tuple[str, int, str]:
         """What stays the same while an input is made smaller."""
@@ -97,7 +99,7 @@ class Mismatch(NamedTuple):
         a, b = (_shown(value) for value in (self.reference, self.generated))
         if a == b:
             a, b = repr(self.reference), repr(self.generated)
-        return f"stores {b} at {place} where the reference stores {a}{more}"
+        return f"stores {b} at {place} where the reference stores {a}{more}{self.limit}"
 
 
 def _shown(value: float | int | None) -> str:
@@ -167,6 +169,27 @@ def mismatch(
     at = min(suspects)
     left = suspects[at] & ~_within(arrays[at], at, reference, generated, spread[at], rounded)
     return _first(arrays[at], at, reference, generated, left)
+
+
+def beyond(
+    arrays: Sequence[Array], reference: Ran, generated: Ran, tolerance: Mapping[str, tuple[float, float]]
+) -> Mismatch | None:
+    """The first difference of more than atol + rtol * |reference|, by array; whatever rounding explains."""
+    for at, array in enumerate(arrays):
+        if array.name not in tolerance:
+            continue
+        rtol, atol = tolerance[array.name]
+        a, b = _numbers(reference.arrays[at], array), _numbers(generated.arrays[at], array)
+        off = (a - b).abs()
+        inside = torch.isfinite(off) & (off <= atol + rtol * a.abs())
+        inside |= (a == b) | (torch.isnan(a) & torch.isnan(b))
+        for mask in (reference.unsure[at], generated.unsure[at]):
+            if mask is not None:
+                inside |= _fitted(mask, inside)
+        if not bool(inside.all()):
+            found = _first(array, at, reference, generated, ~inside)
+            return found._replace(limit=f", beyond rtol {rtol:g} and atol {atol:g}")
+    return None
 
 
 def _different(array: Array, at: int, reference: Ran, generated: Ran) -> Tensor | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.equivalence.backend import Tensor, torch
-from tileir_diff.equivalence.differential.compare import FEW, LARGE, MANY, Mismatch, mismatch
+from tileir_diff.equivalence.differential.compare import FEW, LARGE, MANY, Mismatch, beyond, mismatch
 from tileir_diff.equivalence.differential.launches import misaligned
 from tileir_diff.equivalence.differential.shrink import shrink
 from tileir_diff.equivalence.differential.values import (
@@ -26,7 +26,7 @@ from tileir_diff.equivalence.model import Limits
 from tileir_diff.equivalence.noise import Noise, shared_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from tileir_diff.equivalence.differential.plan import Plan
     from tileir_diff.equivalence.differential.sides import Ran, Side
@@ -92,6 +92,8 @@ class Pair:
         """What the reference did last, by the input."""
         self.reach = True
         """Whether the comparison leaves open that the sides reach different memory."""
+        self.tolerance: Mapping[str, tuple[float, float]] = {}
+        """What ordinary numbers must keep besides: rtol and atol by array."""
         self.types = shared_types(reference.entry, generated.entry)
         self.constants = constants_of(reference.entry, generated.entry)
         self.usual: dict[Plan, frozenset[str]] = {}
@@ -119,10 +121,12 @@ class Pair:
         usual: frozenset[str],
         most: int = MANY,
         known: Ran | None = None,
+        tolerance: Mapping[str, tuple[float, float]] | None = None,
     ) -> Mismatch | str | None:
         """The difference on one input; a text: why it does not count. `most`: as `mismatch` takes it.
 
-        `known`: what the reference does, where it ran already. Raises TimeUp.
+        `known`: what the reference does, where it ran already; `tolerance`: as `beyond` takes it.
+        Raises TimeUp.
         """
         reference = known or self.sides[0].run(plan, contents, self.limits())
         unusable = [rule for rule in reference.errors if rule.startswith(INVALID) and rule not in usual]
@@ -134,7 +138,8 @@ class Pair:
             noise = Noise(self.seed * 1000 + number, self.types)
             return self.sides[side].run(plan, contents, self.limits(), noise=noise)
 
-        return mismatch(plan.arrays, reference, generated, sample, most)
+        found = mismatch(plan.arrays, reference, generated, sample, most)
+        return found or beyond(plan.arrays, reference, generated, tolerance or {})
 
     # ---- many inputs
 
@@ -161,7 +166,8 @@ class Pair:
                 return
             contents = self.contents(plan, recipe)
             known = self.recent.pop(self._key(plan, recipe), None)
-            result = self.check(plan, contents, self.usual[plan], known=known)
+            tolerance = self.tolerance if set(recipe.kinds) == {"ordinary"} else None
+            result = self.check(plan, contents, self.usual[plan], known=known, tolerance=tolerance)
             if (
                 isinstance(result, Mismatch)
                 and not OUTSIDE.isdisjoint(recipe.kinds)

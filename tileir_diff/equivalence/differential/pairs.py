@@ -72,6 +72,7 @@ def run_pair(
     pair = Pair(*sides, seed=how.seed, seconds=how.budget, small=how.small)
     open_ = doubts(differences, conditions)
     pair.reach = open_.bounds
+    pair.tolerance = how.tolerance
     try:
         plans = make_plans(pair, options, open_)
         if any(each.rule.startswith("divisibility/") and matters(each) for each in differences):

@@ -53,7 +53,9 @@ def judge(given: Given) -> Ruled:
     for variant in analysis.variants:
         _variant(ruling, variant)
     _baseline(ruling, analysis, measured)
-    if analysis.tuning:
+    if analysis.tuning and ruling.check(
+        "tuning", _tuning(ruling.given, analysis), "the references' constants"
+    ):
         ruling.open("tuning", f"{listed(list(analysis.tuning))}: a dump does not show what else was tried")
     return ruling.rule("FAIL" if ruling.failed else "PASS")
 
@@ -84,12 +86,13 @@ def _variant(ruling: Ruling, variant: Variant) -> None:
         ruling.check(f"{name}: reference", f"{variant.reference}: {error.message}")
         return
     ruling.check(f"{name}: reference", None, f"@{variant.entry}")
+    facts = _facts(ruling.given, variant)
     for what, wrong in (
         ("arguments", _arguments(variant, kernel)),
         ("launch", _launch(ruling.given, variant)),
         ("grid", _grid(variant, kernel)),
-        ("shapes", _shapes(variant, kernel)),
-        ("constants", _constants(variant, kernel)),
+        ("shapes", _shapes(variant, kernel, facts)),
+        ("constants", _constants(variant, kernel, facts)),
         ("memory", _memory(variant, kernel)),
         ("tolerance", _tolerance(variant)),
     ):
@@ -146,10 +149,9 @@ def _arguments(variant: Variant, kernel: Json) -> str | None:
 
 def _launch(given: Given, variant: Variant) -> str | None:
     """What was known of the reference's launch before the analyst came."""
-    path = f"{variant.reference.removesuffix('.mlir')}.json"
-    if not given.has(path):
-        return f"{path} is not there"
-    known = given.read(Reference, path)
+    known = _facts(given, variant)
+    if known is None:
+        return f"{variant.reference.removesuffix('.mlir')}.json is not there"
     pairs = (("grid", known.grid, variant.grid), ("arguments", known.arguments, variant.arguments))
     for what, stated, claimed in pairs:
         if stated is not None and stated != claimed:
@@ -174,8 +176,15 @@ def _grid(variant: Variant, kernel: Json) -> str | None:
     return f"{variant.grid}: the kernel does not read its block's {listed(idle)}" if idle else None
 
 
-def _shapes(variant: Variant, kernel: Json) -> str | None:
+def _facts(given: Given, variant: Variant) -> Reference | None:
+    """What was known of the reference before the analyst came."""
+    path = f"{variant.reference.removesuffix('.mlir')}.json"
+    return given.read(Reference, path) if given.has(path) else None
+
+
+def _shapes(variant: Variant, kernel: Json, facts: Reference | None) -> str | None:
     """Extents and strides that the dump fixes or takes as parameters."""
+    known = facts.arrays if facts is not None else {}
     by_name = {each["name"]: _array(variant, each) for each in kernel["arrays"]}
     for each in kernel["arrays"]:
         array, named = by_name[each["name"]], each["name"]
@@ -185,6 +194,8 @@ def _shapes(variant: Variant, kernel: Json) -> str | None:
             return f"{named}: the kernel's use of it is {each['use']}, not {array.use}"
         for what, values in (("shape", array.shape), ("strides", array.strides)):
             stated: list[object] = each[what] or []
+            if len(stated) != len(values) and _passed(variant, each["argument"]) in known:
+                break  # the user's own array, and a kernel may view it with other dimensions
             if stated and len(stated) != len(values):
                 return f"{named} has {len(stated)} dimensions, not {len(values)}"
             for axis, number in enumerate(stated):
@@ -216,14 +227,45 @@ def _passed(variant: Variant, at: int | None) -> str:
     return str(variant.arguments[at].get("ptr") or "")
 
 
-def _constants(variant: Variant, kernel: Json) -> str | None:
-    """A constant that is claimed occurs: as a number, the extent of a tile, a hint."""
+def _constants(variant: Variant, kernel: Json, facts: Reference | None) -> str | None:
+    """A claimed constant is the one that was known; else it occurs: as a number, an extent, a hint."""
+    known = facts.constants if facts is not None else {}
+    for name, value in variant.constants.items():
+        if known.get(name, value) != value:
+            return f"{name}={value}: the reference was made with {name}={known[name]}"
     found: set[str] = {each["value"] for each in kernel["constants"]}
     found |= {str(extent) for access in kernel["memory"] for extent in access["tile"]}
     found |= {str(extent) for loop in kernel.get("loops", []) for extent in _numbers(loop)}
     found |= {str(value) for hints in kernel["hints"].values() for value in hints.values()}
-    absent = [f"{name}={value}" for name, value in variant.constants.items() if str(value) not in found]
+    absent = [
+        f"{name}={value}"
+        for name, value in variant.constants.items()
+        if name not in known and str(value) not in found
+    ]
     return f"{listed(absent)}: no such number in the dump" if absent else None
+
+
+def _tuning(given: Given, analysis: Analysis) -> str | None:
+    """What may be tuned are constants of the references and hints, and what they have is among the values."""
+    found: dict[str, dict[str, int]] = {}
+    for variant in analysis.variants:
+        try:
+            kernel = _kernel(given, variant)
+            named = _facts(given, variant)
+        except InputError as error:
+            return f"{variant.name}: {error.message}"
+        hints = {name: value for each in kernel["hints"].values() for name, value in each.items()}
+        own = {**hints, **variant.constants, **(named.constants if named is not None else {})}
+        for name, value in own.items():
+            found.setdefault(name, {})[variant.name] = value
+    for name, values in analysis.tuning.items():
+        if name not in found:
+            known = listed(sorted(found)) or "none that have a name"
+            return f"{name} is no constant of a reference; there are {known}"
+        for variant, value in found[name].items():
+            if value not in values:
+                return f"{name} is {value} in {variant}, and that is not among {values}"
+    return None
 
 
 def _numbers(loop: Json) -> list[str]:
@@ -247,6 +289,21 @@ def _memory(variant: Variant, kernel: Json) -> str | None:
 def _access(each: tuple[str, str, str]) -> str:
     array, kind, family = each
     return f"{family} {kind} of {array}"
+
+
+def tolerances(variant: Variant) -> dict[str, tuple[float, float]]:
+    """rtol and atol of each array that is written: as claimed, and never wider than the element type's.
+
+    Integers have some only where they are claimed: whether they must be equal, the interpreter finds out.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    for name, array in sorted(variant.arrays.items()):
+        claim, widest = variant.tolerance.get(name), TOLERANCE.get(array.dtype, (0.0, 0.0))
+        if claim is not None:
+            found[name] = min(claim.rtol, widest[0]), min(claim.atol, widest[1])
+        elif array.use != "read" and array.dtype in TOLERANCE:
+            found[name] = widest
+    return found
 
 
 def _tolerance(variant: Variant) -> str | None:

@@ -139,10 +139,13 @@ def launch_of(variant: Variant, generated: dict[str, Any]) -> dict[str, Any]:
     return {"reference": reference, "generated": generated}
 
 
-def compare(given: Given, reference: str, generated: str, launch: dict[str, Any], place: Path) -> Report:
+def compare(
+    given: Given, reference: str, generated: str, launch: dict[str, Any], place: Path, *, lower: str = ""
+) -> Report:
     """Compares two dumps with a launch, as the gate's policy asks.
 
-    `reference` and `generated` are paths from the port's folder; `place` is a folder for the launch file.
+    `reference` and `generated` are paths from the port's folder; `place` is a folder for the launch file;
+    `lower` is an architecture for which both are assembled, anew.
     Raises InputError for a dump that cannot be read.
     """
     from tileir_diff.api import diff
@@ -155,6 +158,8 @@ def compare(given: Given, reference: str, generated: str, launch: dict[str, Any]
         launch=path,
         waivers=_waivers(given),
         today=date.fromisoformat(given.settings["today"]) if "today" in given.settings else None,
+        lower=lower,
+        cache=False,
     )
 
 

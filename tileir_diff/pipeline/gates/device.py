@@ -16,8 +16,12 @@ READS: Final = ("include", "include_str", "include_bytes", "option_env", "asm", 
 """Macros that bring in what is not in the source, or machine code: refused wherever the word stands."""
 LINKS: Final = ("extern", "no_mangle", "link_section", "macro_rules", "export_name", "cfg", "cfg_attr")
 """Words of what is linked, called from C, runs before main, or is another thing in another build."""
-OTHERS: Final = ("env", "link", "path", "std", "build", "proc_macro", "used")
+OTHERS: Final = ("env", "link", "path", "build", "proc_macro", "used")
 """Words that are also names; where `::`, `!` or an attribute follows they belong to the host."""
+TESTS: Final = re.compile(
+    r"\s*(?:#\[cfg\(test\)\]\s*mod\s+\w+\s*|(?:#\[(?:test|ignore|should_panic)\]\s*)+fn\s+\w+\s*\(\s*\)\s*)(?=\{)"
+)
+"""What may stand beside the modules: it is in no kernel and no library, and the gate runs it."""
 OUTSIDE: Final = "fs|process|net|os|io|env|thread|time|arch|intrinsics|libc|libloading"
 """Modules with which a host reaches files, processes and the machine."""
 FOREIGN: Final = re.compile(
@@ -33,12 +37,13 @@ USED: Final = re.compile(r"\buse\b[^;]*;")
 IN_USE: Final = re.compile(rf"\b(?:{OUTSIDE})\b")
 WORD: Final = re.compile(
     rf"\b(?:{'|'.join((*READS, *LINKS))})\b|\b(?:{'|'.join(OTHERS)})\b(?=\s*(?:::|!|\(|\]|=|\{{))"
+    r"|\bstd\b(?=\s*(?:::|as\b))"
 )
 
 
 def exported(text: str) -> list[str]:
     """The functions that the source of a host gives to C."""
-    return EXPORTED.findall(_plain(text))
+    return EXPORTED.findall(plain(text))
 
 
 def foreign_code(text: str) -> str | None:
@@ -47,38 +52,44 @@ def foreign_code(text: str) -> str | None:
     It brings in nothing at compile time, reaches neither files nor processes, is the same in every build, and
     cannot tell whether it is recorded.
     """
-    plain = _plain(text)
-    if re.match(r"\ufeff?#!(?!\s*\[)", plain):
+    code = plain(text)
+    if re.match(r"\ufeff?#!(?!\s*\[)", code):
         return "ffi.rs:1: it is no program"
-    found = [word for word in (FOREIGN.search(plain),) if word is not None]
-    for use in USED.finditer(plain):
-        found += [word for word in (IN_USE.search(plain, use.start(), use.end()),) if word is not None]
+    found = [word for word in (FOREIGN.search(code),) if word is not None]
+    for use in USED.finditer(code):
+        found += [word for word in (IN_USE.search(code, use.start(), use.end()),) if word is not None]
     if not found:
         return None
     first = min(found, key=lambda word: word.start())
-    return f"ffi.rs:{_line(plain, first.start())}: '{first[0]}' is not for what launches a kernel"
+    return f"ffi.rs:{_line(code, first.start())}: '{first[0]}' is not for what launches a kernel"
 
 
 def host_code(text: str) -> str | None:
-    """Where a source is not device code alone, with its line; None where it is."""
-    plain = _plain(text)
-    word = WORD.search(plain)
-    if word is not None:
-        return f"kernel.rs:{_line(plain, word.start())}: '{word[0]}' belongs to the host"
-    at = 0
-    while plain[at:].strip():
-        found = MODULE.match(plain, at)
-        if found is None or plain[found.end() : found.end() + 1] != "{":
-            start = at + len(plain[at:]) - len(plain[at:].lstrip())
-            return f"kernel.rs:{_line(plain, start)}: only #[cutile::module] modules stand in it"
-        end = _closing(plain, found.end())
-        if end is None:
-            return f"kernel.rs:{_line(plain, found.end())}: this brace is not closed"
-        at = end
-    return None
+    """Where a source is not device code alone, with its line; None where it is.
+
+    Tests may stand beside the modules, as functions or in a module for them.
+    """
+    code = plain(text)
+    at, wrong = 0, None
+    while wrong is None and code[at:].strip():
+        found = MODULE.match(code, at) or TESTS.match(code, at)
+        end = None if found is None else _closing(code, found.end())
+        if found is None or code[found.end() : found.end() + 1] != "{":
+            start = at + len(code[at:]) - len(code[at:].lstrip())
+            wrong = f"kernel.rs:{_line(code, start)}: only #[cutile::module] modules and tests stand in it"
+        elif end is None:
+            wrong = f"kernel.rs:{_line(code, found.end())}: this brace is not closed"
+        else:
+            head = code[at : found.end()]
+            code = code[:at] + head.replace("cfg", "   ") + code[found.end() :]
+            at = end
+    word = WORD.search(code)
+    return (
+        wrong if word is None else f"kernel.rs:{_line(code, word.start())}: '{word[0]}' belongs to the host"
+    )
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """The source with blanks in place of comments, strings and characters, as rustc reads it."""
     parts: list[str] = []
     at = 0

@@ -27,18 +27,23 @@ def judge(given: Given) -> Ruled:
         report = given.read(DiffReport, "diff_report.json")
         with tempfile.TemporaryDirectory(prefix="tileir-diff-") as place:
             found = diagnose(given, Path(place))
+            _told(ruling, report, found)
+            if found.route == "upstream":
+                _reduced(ruling, report, found, Path(place))
     except InputError as error:
         return ruling.malformed(InputError(told(error, given.folder), ""))
+    return ruling.rule("MALFORMED" if ruling.failed else OUTCOMES[found.route])
+
+
+def _told(ruling: Ruling, report: DiffReport, found: Diagnosis) -> None:
+    """The report says what is so, and quotes what stands there."""
     for what in ("failed", "variant", "cause", "owner", "route"):
         is_so, said = getattr(found, what), getattr(report, what)
         ruling.check(
             what, None if said == is_so else f"it says {said}, and it is {is_so}: {found.why}", str(is_so)
         )
-    wrong = unproven(given, report.evidence)
+    wrong = unproven(ruling.given, report.evidence)
     ruling.check("evidence", wrong, f"{len(report.evidence)} lines stand where it says")
-    if found.route == "upstream":
-        _reduced(ruling, report, found)
-    return ruling.rule("MALFORMED" if ruling.failed else OUTCOMES[found.route])
 
 
 def unproven(given: Given, proofs: Sequence[Proof]) -> str | None:
@@ -54,14 +59,15 @@ def unproven(given: Given, proofs: Sequence[Proof]) -> str | None:
     return None
 
 
-def _reduced(ruling: Ruling, report: DiffReport, found: Diagnosis) -> None:
-    """A bug of the assembler comes with a kernel that shows it, one of the front end with its line."""
+def _reduced(ruling: Ruling, report: DiffReport, found: Diagnosis, place: Path) -> None:
+    """A bug comes with a kernel that shows it, one of the front end with the line that asks, too."""
     if found.cause != "tileiras-bug":
         asks = any(proof.file == "kernel.rs" for proof in report.evidence)
         wrong = (
             None if asks else "a bug of the front end needs the line of kernel.rs that asks for what is lost"
         )
-        ruling.check("reduced", wrong, "the source's own line")
+        ruling.check("asked", wrong, "the source's own line")
+        _still_differs(ruling, report, found, place)
         return
     if report.reduced is None or not report.reduced.endswith(".mlir"):
         ruling.check(
@@ -70,6 +76,37 @@ def _reduced(ruling: Ruling, report: DiffReport, found: Diagnosis) -> None:
         return
     ruling.saw(report.reduced)
     ruling.check("reduced", _still_fails(ruling.given, report.reduced), report.reduced)
+
+
+def _still_differs(ruling: Ruling, report: DiffReport, found: Diagnosis, place: Path) -> None:
+    """The reduced kernel differs from the reference by the same finding, and is not larger than the whole."""
+    from tileir_diff.api import load
+    from tileir_diff.pipeline.gates.reduced import differs
+    from tileir_diff.reduce.search import candidate
+
+    made = differs(ruling.given, found, place)
+    if made is None:
+        ruling.open("reduced", "the IR does not verify, and cannot be made smaller")
+        return
+    if report.reduced is None or not report.reduced.endswith(".mlir"):
+        ruling.check("reduced", "a bug of the front end needs a smaller kernel that still differs: reduced/")
+        return
+    ruling.saw(report.reduced)
+    test, whole = made
+    rule, expected, actual = test.finding
+    try:
+        ruling.given.text(report.reduced)
+        smaller = candidate(load(str(ruling.given.folder / report.reduced), "generated")[0])
+    except InputError as error:
+        ruling.check("reduced", told(error, ruling.given.folder))
+        return
+    wrong = None
+    if smaller is None or smaller.size > whole.size:
+        wrong = f"it is larger than the whole, {whole.size} ops" if smaller else "it does not read back"
+    elif not test(smaller):
+        wrong = f"it does not show {rule}: {expected} in the reference, {actual}"
+    size = smaller.size if smaller is not None else 0
+    ruling.check("reduced", wrong, f"{rule}: {whole.size} ops to {size}")
 
 
 def _still_fails(given: Given, path: str) -> str | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tileir_diff.errors import InputError, MissingToolError
 from tileir_diff.pipeline import sandbox
 from tileir_diff.pipeline.artifacts import Compared, Correctness, GateVerdict
+from tileir_diff.pipeline.gates.analyst import tolerances
 from tileir_diff.pipeline.gates.common import (
     RESULTS,
     WAIVERS,
@@ -28,6 +29,7 @@ from tileir_diff.pipeline.gates.common import (
 )  # fmt: skip
 from tileir_diff.pipeline.gates.device import exported, foreign_code
 from tileir_diff.pipeline.gates.host_build import kernels_folder, library
+from tileir_diff.pipeline.gates.signature import slots_of
 from tileir_diff.pipeline.gates.wrapper import foreign_python
 from tileir_diff.pipeline.log import sha256
 
@@ -171,17 +173,7 @@ def _environment() -> dict[str, str]:
 
 def _scalars(variant: Variant) -> list[int | float | str | None]:
     """Numbers that the reference gets and that are no extent or stride, in order."""
-    found: list[int | float | str | None] = []
-    skip = 0
-    for value in variant.arguments:
-        [(kind, what)] = value.items()
-        if kind == "ptr":
-            skip = 2 * len(variant.arrays[str(what)].shape)
-        elif skip:
-            skip -= 1
-        else:
-            found.append(what)
-    return found
+    return [slot.value for slot in slots_of(variant) if not slot.array]
 
 
 def _read(ruling: Ruling, variant: Variant, record: Path, names: dict[int, str]) -> dict[str, Any]:
@@ -225,13 +217,13 @@ def _same(ruling: Ruling, variant: Variant, side: dict[str, Any], place: Path) -
     ruling.check(f"{variant.name}: same as the reference", wrong, report.verdict)
     ruling.findings += [gate_finding(variant.name, each) for each in report.findings
                         if each.severity != "info"]  # fmt: skip
-    found = _interpreted(ruling.given, variant, dump, launch)
+    found = interpreted(ruling.given, variant, dump, launch)
     text = None if found.outcome == "equal" else found.detail
     ruling.check(f"{variant.name}: runs", text, found.detail)
     return found
 
 
-def _interpreted(given: Given, variant: Variant, dump: Path, launch: dict[str, Any]) -> Compared:
+def interpreted(given: Given, variant: Variant, dump: Path, launch: dict[str, Any]) -> Compared:
     """Both sides on the same inputs in the interpreter, with the launches that each has."""
     from tileir_diff.api import load
     from tileir_diff.equivalence.differential.pairs import run_pair
@@ -246,7 +238,8 @@ def _interpreted(given: Given, variant: Variant, dump: Path, launch: dict[str, A
         next(each for each in module.entries if each.symbol == str(launch[name]["entry"]).removeprefix("@"))
         for module, name in zip(modules, ("reference", "generated"), strict=True)
     )
-    how = Execution(RUNS, 0, float(given.settings.get("run_seconds", "60")), None)
+    seconds, tolerance = float(given.settings.get("run_seconds", "60")), tolerances(variant)
+    how = Execution(RUNS, 0, seconds, None, tolerance=tolerance)
     options = CompareOptions(parse_launch([str(file)]))
     try:
         made, _ = run_pair(
@@ -256,6 +249,8 @@ def _interpreted(given: Given, variant: Variant, dump: Path, launch: dict[str, A
         return _not_run(variant, error.message)
     if made.outcome not in ("equal", "different"):
         return _not_run(variant, made.detail)
+    limits = (f"{name} within rtol {rtol:g}, atol {atol:g}" for name, (rtol, atol) in tolerance.items())
+    detail = "; ".join([made.detail, *(limits if made.outcome == "equal" else ())])
     return Compared.model_validate(
-        {"variant": variant.name, "outcome": made.outcome, "detail": made.detail, "runs": made.runs}
+        {"variant": variant.name, "outcome": made.outcome, "detail": detail, "runs": made.runs}
     )

@@ -23,6 +23,7 @@ from tileir_diff.pipeline.gates.common import (
     told,
 )  # fmt: skip
 from tileir_diff.pipeline.gates.device import host_code
+from tileir_diff.pipeline.gates.rust_tests import run_tests
 from tileir_diff.pipeline.gates.signature import plan
 
 if TYPE_CHECKING:
@@ -58,14 +59,26 @@ def judge(given: Given) -> Ruled:
         return ruling.rule("NO_BUILD")
     ruling.check("builds", None, f"{len(exporter.entries)} entries")
     _export(ruling, analysis, exporter)
-    _tests(ruling, source)
+    if not _tests(ruling):
+        return ruling.rule("NO_BUILD")
     return ruling.rule("FAIL" if ruling.failed else "PASS")
 
 
-def _tests(ruling: Ruling, source: str) -> None:
-    """Device code has no tests of its own: that its compiler takes it for each variant is the test."""
-    if "#[test]" in source:
-        ruling.open("tests in kernel.rs", "they are not run: a kernel cannot be called without a GPU")
+def _tests(ruling: Ruling) -> bool:
+    """Runs what the writer has written to test the kernel; False where it does not build."""
+    what = "tests in kernel.rs"
+    try:
+        tested = run_tests(ruling.given)
+    except InputError as error:
+        ruling.check(what, told(error, ruling.given.folder))
+        return False
+    if tested.ignored:
+        ruling.open(what, f"marked as ignored, and not run: {tested.ignored}")
+    if tested.wrong is None and not tested.passed:
+        ruling.open(what, "there is none that runs")
+    else:
+        ruling.check(what, tested.wrong, f"{tested.passed} passed")
+    return True
 
 
 def _export(ruling: Ruling, analysis: Analysis, exporter: Any) -> None:

@@ -113,6 +113,7 @@ class _Row(_Part):
     operator: str
     ours_us: Time
     reference_us: Time
+    call_us: Time | None = None
 
 
 class _Benchmark(_Part):
@@ -134,6 +135,7 @@ class _Judged(_Part):
 
 class _Machine(_Part):
     device: str
+    arch: str = Field(default="", pattern=r"^(sm_\d+[a-z]?)?$")
 
 
 class Results(_Part):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tileir_diff.dump.like import Argument, parse_likes
 from tileir_diff.dump.rust_signature import Entry, choose
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.workers.names import module_name
+from tileir_diff.pipeline.workers.names import module_name, python_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,23 +50,33 @@ class Planned(NamedTuple):
 
 
 def slots_of(variant: Variant) -> list[Slot]:
-    """The reference's parameters in order."""
+    """The reference's parameters in order.
+
+    cuTile Python has extents and strides behind each pointer. Of other front ends, numbers there are those
+    where all of them are, and tile C++ passes what the kernel's source does.
+    """
     found: list[Slot] = []
     rest: list[str] = []
-    array, numbers = "", 0
-    for value in variant.arguments:
+    array, count = "", 0
+    python = bool(python_ranks(variant.entry))
+    for at, value in enumerate(variant.arguments):
         [(kind, what)] = value.items()
         if kind == "ptr":
             array = str(what)
             rank = len(variant.arrays[array].shape) if array in variant.arrays else 0
             rest = [f"{word}{axis}" for word in ("shape", "stride") for axis in range(rank)]
+            numbers = [*variant.arrays[array].shape, *variant.arrays[array].strides] if rest else []
+            behind = variant.arguments[at + 1 : at + 1 + len(numbers)]
+            whole = [value.get("i32", value.get("i64")) for value in behind] == numbers
+            if not python and (variant.entry.startswith("_Z") or not whole):
+                rest = []
             found.append(Slot(kind, what, array))
         elif rest and what == _number(variant, array, rest[0]):
             found.append(Slot(kind, what, array, rest.pop(0)))
         else:
             rest = []
-            found.append(Slot(kind, what, number=numbers))
-            numbers += 1
+            found.append(Slot(kind, what, number=count))
+            count += 1
     return found
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.errors import InputError
-from tileir_diff.pipeline.artifacts import DiffReport, Perf, Proof, Residual
+from tileir_diff.pipeline.artifacts import DiffReport, Proof, Residual
 from tileir_diff.pipeline.gates.common import Given, told
 from tileir_diff.pipeline.workers.model import Answer, Task
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tileir_diff.pipeline.artifacts import Variant
+    from tileir_diff.pipeline.gates.diagnosis import Diagnosis
     from tileir_diff.pipeline.stages import Stage
 
 
@@ -98,16 +99,29 @@ def _diff(task: Task) -> dict[str, str]:
     given = Given(task.folder, {})
     with tempfile.TemporaryDirectory(prefix="tileir-diff-") as place:
         found = diagnose(given, Path(place))
+        reduced = _smaller(task, found, Path(place)) if found.route == "upstream" else None
     report = DiffReport(
         failed=found.failed, variant=found.variant, cause=found.cause, owner=found.owner, route=found.route,
-        fix=found.fix or found.why, reduced=REDUCED if found.cause == "tileiras-bug" else None,
+        fix=found.fix or found.why, reduced=None if reduced is None else REDUCED,
         evidence=_asked(given, found.why) if found.route == "upstream" else [],
     )  # fmt: skip
-    made = {"diff_report.json": report.to_json()}
-    if report.reduced is not None:
+    return {"diff_report.json": report.to_json(), **({} if reduced is None else {REDUCED: reduced})}
+
+
+def _smaller(task: Task, found: Diagnosis, place: Path) -> str | None:
+    """A smaller kernel that shows the compiler's bug; None where there can be none."""
+    if found.cause == "tileiras-bug":
         side = "launched" if found.failed == "host" else "generated"
-        made[report.reduced] = _reduced(str(task.folder / side / f"{found.variant}.mlir"), task.seconds)
-    return made
+        return _reduced(str(task.folder / side / f"{found.variant}.mlir"), task.seconds)
+    from tileir_diff.pipeline.gates.reduced import differs
+    from tileir_diff.reduce.search import reduce
+
+    made = differs(Given(task.folder, {}), found, place)
+    if made is None:
+        return None
+    test, whole = made
+    seconds = min(task.seconds, SECONDS)
+    return reduce(whole, test, seconds=seconds, progress=lambda state: None).smallest.text
 
 
 def _reduced(path: str, seconds: float) -> str:
@@ -136,9 +150,10 @@ def _asked(given: Given, why: str) -> list[Proof]:
 
 
 def _investigator(task: Task) -> dict[str, str]:
-    """It has no explanation, and says so."""
-    perf = Given(task.folder, {}).read(Perf, "perf.json")
-    return {"residual.json": Residual(causes=[], unexplained=perf.slow).to_json()}
+    from tileir_diff.pipeline.gates.residue import investigate
+
+    found = investigate(Given(task.folder, {}))
+    return {"residual.json": Residual(causes=found.causes, unexplained=found.unexplained).to_json()}
 
 
 _MADE: Final[dict[Stage, Callable[[Task], dict[str, str]]]] = {

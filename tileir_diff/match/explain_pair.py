@@ -57,7 +57,7 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
     for x, y in zip(ref.loops, gen.loops, strict=True):
         found.extend(finding.difference for finding in pair_loops(blame, x, y, None, 0))
     if any(not same_start(blame, x, y) for x, y in zip(ref.loops, gen.loops, strict=True)):
-        return found + other_functions(blame, ref, gen)  # the iterations mean other things
+        return found + other_functions(blame)  # the iterations mean other things
     found += _where_and_what(blame, pair)
     if not found:
         loops = zip(ref.loops, gen.loops, strict=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tileir_diff.graph.values import defining_op, ops_within
+from tileir_diff.graph.values import ops_within
 from tileir_diff.match.sites import text
 
 if TYPE_CHECKING:
-    from tileir_diff.graph.kernel import Effect
+    from tileir_diff.dialect.ir import TileOp
+    from tileir_diff.graph.kernel import Effect, Kernel
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference
 
@@ -22,12 +23,11 @@ FUNCTIONS: dict[str, frozenset[str]] = {
     "cos": frozenset({"cos"}),
 }
 """By op, what it computes; two ops of one kind may stand for each other, of two kinds never."""
-MAX_OPS = 20000
 
 
 def uncompared(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
-    """Other blocks, or other functions, than the reference has anywhere behind the effect."""
-    return other_blocks(blame, ref, gen) + other_functions(blame, ref, gen)
+    """Other blocks than those of the reference's effect, or functions that the reference computes nowhere."""
+    return other_blocks(blame, ref, gen) + other_functions(blame)
 
 
 def other_blocks(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
@@ -38,9 +38,9 @@ def other_blocks(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
     return [blame.make("grid/axis", ref.op, gen.op, *map(_named, axes), part="index")]
 
 
-def other_functions(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
-    """A function that nothing behind the reference's effect can spell."""
-    ours, theirs = _functions(ref), _functions(gen)
+def other_functions(blame: Blame) -> list[Difference]:
+    """A function that nothing in the reference can spell."""
+    ours, theirs = _functions(blame.reference), _functions(blame.generated)
     ref_kinds, gen_kinds = ({kind for op in ops for kind in FUNCTIONS[op.short]} for ops in (ours, theirs))
     strange = next((op for op in theirs if not FUNCTIONS[op.short] & ref_kinds), None)
     if strange is None:
@@ -68,23 +68,10 @@ def _named(axes: set[int]) -> str:
     return " and ".join(f"block.{'xyz'[axis]}" for axis in sorted(axes)) or "no block id that varies"
 
 
-def _functions(effect: Effect) -> list[Any]:
-    """The ops behind an effect that compute a function, in the order of the dump."""
-    seen: dict[int, Any] = {}
-    work: list[Any] = [effect.op]
-    while work and len(seen) < MAX_OPS:
-        op = work.pop()
-        if id(op) in seen:
-            continue
-        seen[id(op)] = op
-        for inner in ops_within(op):
-            for value in inner.operands:
-                owner = defining_op(value)
-                if owner is not None:
-                    work.append(owner)
-    inner = {id(each): each for op in seen.values() for each in ops_within(op)}
-    return sorted((op for op in inner.values() if op.short in FUNCTIONS), key=lambda op: op.span.line)
+def _functions(kernel: Kernel) -> list[TileOp]:
+    """The ops of a kernel that compute a function, in the order of the dump."""
+    return [op for op in ops_within(kernel.entry) if op.short in FUNCTIONS]
 
 
-def _alike(ops: list[Any], one: Any) -> list[Any]:
+def _alike(ops: list[TileOp], one: TileOp) -> list[TileOp]:
     return [op for op in ops if op.short == one.short]

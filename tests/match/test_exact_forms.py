@@ -56,13 +56,52 @@ AS_BYTES = f"{HALF}\n%bytes = pack %h : {H} -> tile<256xi8>"
 PACKED = f"{AS_BYTES}\n%g = unpack %bytes : tile<256xi8> -> {H}\n%w = ftof %g : {H} -> {F}"
 OTHER_TYPE = f"{AS_BYTES}\n%g = unpack %bytes : tile<256xi8> -> {B}\n%w = ftof %g : {B} -> {F}"
 
+KEEP = "propagate_nan"
+
+
+def fold_absolute(start: str, keep: str = KEEP, body: str = "absf %v") -> str:
+    """The largest absolute value, or the largest of another body, from a start."""
+    fold = folded("%m0", "f32", "maxf", start).replace("%q : ", f"%q {keep} : ")
+    return f"%m0 = {body} : {F}\n{fold}\n{SPREAD}"
+
+
+LOWEST = "0xFF800000"
+
+
 PAIRS = [
     Pair("largest", fold_narrow("maxf"), fold_wide("maxf"), fold_wide("maxf", "0.0"), ("reduction",)),
     Pair("smallest", fold_narrow("minf"), fold_wide("minf"), fold_wide("maxf"), ("reduction",)),
     Pair("masked", fold_masked_narrow(), fold_masked_wide("0xFF800000"), fold_masked_wide("0.0")),
     Pair("narrowed again", fold_narrow("maxf"), fold_wide_narrowed("maxf"), fold_wide_narrowed("minf")),
     Pair("packed and unpacked", f"{HALF}\n%w = ftof %h : {H} -> {F}", PACKED, OTHER_TYPE),
+    Pair("start of absolute values", fold_absolute(LOWEST), fold_absolute("0.0"), fold_absolute("1.0")),
+    Pair(
+        "start below",
+        fold_absolute("0.0", body="exp %v"),
+        fold_absolute("-1.0", body="exp %v"),
+        fold_absolute("1.0", body="exp %v"),
+    ),
+    Pair(
+        "squared",
+        f"%w = mulf %v, %v : {F}",
+        f"%c = absf %v : {F}\n%w = mulf %c, %c : {F}",
+        f"%c = absf %v : {F}\n%w = mulf %c, %v : {F}",
+    ),
+    Pair(
+        "rounded down",
+        f"%w = floor %v : {F}",
+        f"%c = negf %v : {F}\n%d = ceil %c : {F}\n%w = negf %d : {F}",
+        f"%c = negf %v : {F}\n%d = floor %c : {F}\n%w = negf %d : {F}",
+    ),
 ]
+
+
+def test_a_start_shows_where_all_is_nan() -> None:
+    """Of a maximum that ignores NaN it is the result there, and only there."""
+    found = assert_found(
+        with_value(fold_absolute(LOWEST, "")), with_value(fold_absolute("0.0", "")), "reduction/identity"
+    )
+    assert found.impact == "edge"
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.graph import floats
 from tileir_diff.graph.nesting import flattened
+from tileir_diff.graph.neutral import least_start
 from tileir_diff.graph.shapes import relane
 from tileir_diff.graph.values import element_name, operand, shape_of
 from tileir_diff.graph.widening import narrow_fold
@@ -82,6 +83,8 @@ def reduce(ev: Evaluator, op: TileOp) -> None:
     identities = tuple([(literals[index].element.name, literals[index].bits[0]) for index in order])
     direction = (bool(op.get("reverse")),) if scan else ()
     along_scan = (terms.lane(dim, extent),) if scan else ()
+    if len(order) == 1:
+        identities = (least_start(terms, combine[0], bodies[0], identities[0]),)
     for position, index in enumerate(order):
         attr = (op.short, position, extent, identities, len(combine), *direction)
         if len(order) > 1:

@@ -181,6 +181,12 @@ def _absf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
     return x if _is(terms, x, "absf") else None
 
 
+def _to_integer(other: str, terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:
+    """The integer below a negative number is the negative of the one above the number, and the other way."""
+    x, negative = _strip_negation(terms, args[0])
+    return negate(terms, element, normalise(terms, (other, element, mods), (x,))) if negative else None
+
+
 MAX_OPERANDS = 64
 """A maximum of more numbers is not written as one op."""
 
@@ -305,6 +311,8 @@ def _mulf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
     if neg_a or neg_b:
         product = normalise(terms, ("mulf", element, mods), (a, b))
         return negate(terms, element, product) if neg_a != neg_b else product
+    if a == b and _is(terms, a, "absf"):
+        return normalise(terms, ("mulf", element, mods), terms.args[a] * 2)
     if mods:
         return None
     for x, y in ((a, b), (b, a)):
@@ -506,6 +514,8 @@ def _itof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
 
 _HANDLERS: dict[str, Any] = {
     "absf": _absf,
+    "floor": partial(_to_integer, "ceil"),
+    "ceil": partial(_to_integer, "floor"),
     "maxf": partial(_extreme, "maxf"),
     "minf": partial(_extreme, "minf"),
     "negf": _negf,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dialect.types import Tile
 from tileir_diff.graph import floats
+from tileir_diff.graph.neutral import harmless
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_floats import modifiers, pairing
 from tileir_diff.match.reformulate import reformulation
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tileir_diff.graph.kernel import Kernel
-    from tileir_diff.graph.terms import Term
-    from tileir_diff.match.blame import Blame, Op
+    from tileir_diff.graph.terms import Term, Terms
+    from tileir_diff.match.blame import Blame, Op, Remarks
 
 FOLDS = frozenset({"reduce", "scan"})
 CASTS = frozenset({"arithmetic/extra-rounding", "conversion/extra", "conversion/missing"})
@@ -44,7 +45,8 @@ def reductions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
         found.extend(blame.one("element-type/changed", ref_op, gen_op, types_a, types_b, impact="precision"))
     elif identities_a != identities_b:
         words = _identities(identities_a), _identities(identities_b)
-        found.extend(blame.one(f"{family}/identity", ref_op, gen_op, *words, part="identities"))
+        remarks = _where_all_are_nan(terms, a, b)
+        found.extend(blame.one(f"{family}/identity", ref_op, gen_op, *words, part="identities", **remarks))
     if scan and direction_a != direction_b:
         words = f"reverse={direction_a[0]}", f"reverse={direction_b[0]}"
         found.extend(blame.one("scan/direction", ref_op, gen_op, *words, part="reverse"))
@@ -176,6 +178,15 @@ def _combining_op(op: Op) -> Op:
         return None
     owner = last.operands[0].owner if last.operands else None
     return owner if isinstance(owner, TileOp) and owner.parent_block() is last.parent_block() else last
+
+
+def _where_all_are_nan(terms: Terms, a: Term, b: Term) -> Remarks:
+    """Remarks on two starts: if neither is above any number that is folded, they show where there is none."""
+    for term in (a, b):
+        count, (combine, body, *_) = terms.attr[term][4], terms.args[term]
+        if count > 1 or not harmless(terms, combine, body, terms.attr[term][3][0]):
+            return {}
+    return {"impact": "edge"}
 
 
 def _identities(items: Iterable[tuple[str, int]]) -> str:

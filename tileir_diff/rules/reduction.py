@@ -84,6 +84,10 @@ NEVER_NEGATIVE = DETAILS["identity"]._replace(
     effect="the identity takes part in the result: a maximum that starts from 0 is never negative"
 )
 
+ALL_NAN = DETAILS["identity"]._replace(
+    effect="no number that is combined is below either: only where all of them are NaN is it the result"
+)
+
 OTHER_EXTENT = DETAILS["extent"]._replace(
     message="the reduction combines other elements than in the reference",
     fix="reduce{at} the elements that the reference reduces",
@@ -110,6 +114,8 @@ def judge(difference: Difference) -> Detail | None:
     """Where the values are no numbers or names of ops, a sentence about them would make no sense."""
     detail = difference.rule.partition("/")[2]
     values = (difference.expected, difference.actual)
+    if detail == "identity" and difference.impact == "edge":
+        return ALL_NAN
     if detail == "identity" and values == ("-inf", "0"):
         return NEVER_NEGATIVE
     if detail == "extent" and not all(words(detail, value).isdecimal() for value in values):

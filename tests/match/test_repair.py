@@ -349,6 +349,21 @@ def test_what_one_change_leaves_is_not_told_to_be_equal() -> None:
     assert [each.note for each in told] == ["found by trial: with this one op changed to 0, less differs", ""]
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ("select %21, %22, %cst_f32", "select %21, %cst_f32, %22", "its on_true and on_false exchanged"),
+        ("%bcast_159, %bcast_64, signed", "%bcast_64, %bcast_159, signed", "its lhs and rhs exchanged"),
+    ],
+)
+def test_operands_that_have_changed_places_are_said_to(right: str, wrong: str, said: str) -> None:
+    folder = ROOT / "kernels/attention"
+    text = (folder / "rs.g.mlir").read_text(encoding="utf-8")
+    assert right in text
+    told = compare(dump(folder / "py.g.mlir"), parsed(text.replace(right, wrong)), CompareOptions())
+    assert [said in each.note for each in told.differences] == [True]
+
+
 def padded(value: str, dead: str = "", name: str = "k") -> str:
     """The largest of a block's elements, which `value` stands for outside the array."""
     largest = (

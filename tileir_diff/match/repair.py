@@ -253,9 +253,7 @@ def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
     ref_op = ref_op or _counterpart(blame, repair.suspect, rule, gone)
     worst = max(map(_impact, gone), key=SCALE.index)
     words = _words(blame, repair.suspect)
-    tried = (LESS if any(_harm(repair.rest)) else TRIED).format(
-        f" to {words[0]}" if edit.what in ("attribute", "kind") else ""
-    )
+    tried = (LESS if any(_harm(repair.rest)) else TRIED).format(_change(edit, words[0]))
     note = "; ".join(dict.fromkeys(filter(None, (tried, *(each.note for each in gone)))))
     if rule == ARRAY and then is not None and now is not None:
         words = array_words(blame, then, now)
@@ -265,6 +263,18 @@ def _told(blame: Blame, repair: Repair, found: list[Difference]) -> Difference:
     if rule.split("/")[0].endswith("-mode"):  # what is made of it has another mode, or none
         gone = [each for each in gone if each.generated and each.generated.op.short == edit.op.short]
     return told.at_lines_too(gone)
+
+
+def _change(edit: Edit, expected: str) -> str:
+    """What is done to the op in a trial, as far as few words say it."""
+    if edit.what in ("attribute", "kind"):
+        return f" to {expected}"
+    ours, theirs = edit.op.operands, edit.twin.operands
+    if edit.what != "operand" or set(ours) != set(theirs):
+        return ""
+    groups = zip(operand_groups(edit.op), ours, theirs, strict=True)
+    moved = dict.fromkeys(name for (name, *_), now, then in groups if now is not then)
+    return f", its {' and '.join(moved)} exchanged" if len(moved) > 1 else ", its operands exchanged"
 
 
 def _counterpart(blame: Blame, suspect: Suspect, rule: str, gone: Sequence[Difference]) -> Op:

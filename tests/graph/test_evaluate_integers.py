@@ -284,6 +284,15 @@ def test_row_pointers_stepped_by_scalars() -> None:
 
 MASKS = [
     Pair(
+        "a bound of an index rounded down follows from its own",
+        f"%k = cmpi less_than %o, %nv, signed : {MASK}",
+        splat("d", 32) + f"%q = divi %o, %d signed : {V}\n%g = muli %q, %d : {V}\n"
+        f"%l = cmpi less_than %g, %nv, signed : {MASK}\n%k = andi %in, %l : tile<128xi1>",
+        splat("d", 32) + f"%q = divi %o, %d signed : {V}\n%g = muli %q, %d : {V}\n"
+        f"%k = cmpi less_than %g, %nv, signed : {MASK} // here",
+        ("mask",),
+    ),
+    Pair(
         "mirrored comparison",
         f"%k = cmpi less_than %o, %mv, signed : {MASK}",
         f"%k = cmpi greater_than %mv, %o, signed : {MASK}",

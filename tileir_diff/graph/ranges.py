@@ -161,6 +161,18 @@ class Ranges(Store):
 
     def _poly_range(self, term: Term) -> Range:
         terms: dict[Mono, int] = dict(self.attr[term])
+        added = any(
+            factor > 0 and self.kind[atom] == "div" for mono, factor in terms.items() for atom in mono
+        )
+        negated = {mono: -factor for mono, factor in terms.items()} if added else {}
+        low, high = self._sum_range(terms)
+        if added:  # what is rounded down is at most what it was: a remainder is taken away
+            least, most = self._sum_range(negated)
+            return meet((low, high), (None if most is None else -most, None if least is None else -least))
+        return low, high
+
+    def _sum_range(self, terms: dict[Mono, int]) -> Range:
+        """The bounds of a sum of products; ``terms`` is used up."""
         low: int | None = 0
         high: int | None = 0
         for mono in list(terms):

@@ -349,7 +349,10 @@ def _does_less(attempt: Attempt, guess: Attempt) -> bool:
     """
     split = divisors(attempt.reference)
     pairs = zip(attempt.reference.arguments, guess.binding.reference, strict=True)
-    if any(attempt.reference.terms.single(own) in split and term == attempt.reference.terms.one for own, term in pairs):
+    if any(
+        attempt.reference.terms.single(own) in split and term == attempt.reference.terms.one
+        for own, term in pairs
+    ):
         return True
     before, after = ((len(each.reference.skipped), _masked_off(each)) for each in (attempt, guess))
     return after[0] > before[0] or after[1] > before[1]

@@ -58,6 +58,11 @@ class Ranges(Store):
         self._range_cache[term] = result
         return result
 
+    def within(self, term: Term, least: int, end: int) -> bool:
+        """Whether the bounds of a term are known to lie in ``range(least, end)``."""
+        low, high = self.range(term)
+        return low is not None and low >= least and high is not None and high < end
+
     def set_range(self, atom: Term, bounds: Range) -> None:
         """The bounds that come with a symbol."""
         if self.ranges.get(atom) != bounds:

@@ -201,6 +201,16 @@ def test_a_count_below_zero_is_none(bounds: tuple[str, str], step: str) -> None:
     assert "logic" in {each.impact for each in found(over(*bounds, step), once_more)}
 
 
+def test_all_tiles_or_those_of_each_block_of_a_number_of_which_no_sign_is_known() -> None:
+    head = (
+        "%g, %gy, %gz = get_num_tile_blocks : tile<i32>\n%i127 = constant <i32: 127> : tile<i32>\n"
+        "%end = addi %m, %i127 : tile<i32>\n%tiles = divi %end, %i128 signed : tile<i32>\n"
+    )
+    shared, each = over("%x", "%tiles", "%g", head), over("%i0", "%tiles", "%i1", head)
+    for sides in ((shared, each), (each, shared)):
+        assert {found_.impact for found_ in found(*sides)} <= {"hint", "none"}
+
+
 def test_a_step_that_may_be_zero_is_not_over() -> None:
     steps = "%x", "%n", "%m"
     assert_equal(over(*steps, POSITIVE), left(*steps, head=POSITIVE))

@@ -186,6 +186,7 @@ def over_tiles(ev: Evaluator, body: Body) -> None:
             if substitute_carries(terms, first, onward, {}) != term:
                 return
     tile = terms.leaf("iter", ev.side, ev.next_symbol())
+    loop.upper = distance(terms, terms.zero, loop.upper)
     bound_iteration(terms, tile, loop.upper)
     body.substitute(at_first)
     body.substitute({block: terms.atom(tile)})

@@ -158,6 +158,16 @@ def test_a_loop_with_break_is_a_counted_loop() -> None:
     assert_found(while_, counted("greater_than %k, %tiles"), "loop", "control-flow")
 
 
+def test_a_number_of_tiles_of_which_no_sign_is_known_counts_both_kinds_of_loops() -> None:
+    tiles = "%tiles = divi %end, %i128 signed : tile<i32>\n"
+    unknown = f"%i127 = constant <i32: 127> : tile<i32>\n%end = addi %m, %i127 : tile<i32>\n{tiles}"
+    for_, while_ = loop(count=unknown), counted("greater_than_or_equal %k, %tiles").replace(TILES, unknown)
+    assert_equal(for_, while_)
+    assert_equal(while_, for_)
+    shorter = counted("greater_than_or_equal %k, %tiles").replace(TILES, tiles.replace("%end", "%m"))
+    assert_found(for_, shorter, "loop", "integer-mode", "arithmetic")
+
+
 TILE_I = """
 %ri = muli %i, %i128 : tile<i32>
 %ri1 = reshape %ri : tile<i32> -> tile<1xi32>
@@ -189,6 +199,16 @@ def test_a_count_below_zero_is_none(bounds: tuple[str, str], step: str) -> None:
     assert_equal(left(*bounds, step), over(*bounds, step))
     once_more = left(*bounds, step, "greater_than")
     assert "logic" in {each.impact for each in found(over(*bounds, step), once_more)}
+
+
+def test_all_tiles_or_those_of_each_block_of_a_number_of_which_no_sign_is_known() -> None:
+    head = (
+        "%g, %gy, %gz = get_num_tile_blocks : tile<i32>\n%i127 = constant <i32: 127> : tile<i32>\n"
+        "%end = addi %m, %i127 : tile<i32>\n%tiles = divi %end, %i128 signed : tile<i32>\n"
+    )
+    shared, each = over("%x", "%tiles", "%g", head), over("%i0", "%tiles", "%i1", head)
+    for sides in ((shared, each), (each, shared)):
+        assert {found_.impact for found_ in found(*sides)} <= {"hint", "none"}
 
 
 def test_a_step_that_may_be_zero_is_not_over() -> None:

@@ -187,6 +187,34 @@ def test_signedness_of_a_conversion() -> None:
     assert_equal(nonnegative, nonnegative.replace("itof %s signed", "itof %s unsigned"))
 
 
+ZERO_POINT = (
+    "%l = bitcast %v : tile<128xf32> -> tile<128xi32>\n%mask = constant <i32: {mask}> : tile<128xi32>\n"
+    "%u = andi %l, %mask : tile<128xi32>\n%zp = constant <i32: 128> : tile<128xi32>\n"
+    f"%zf = constant <f32: 128.0> : {T}\n"
+)
+WHOLE = f"%s = subi %u, %zp : tile<128xi32>\n%w = itof %s signed : tile<128xi32> -> {T}"
+CONVERTED = f"%s = itof %u signed : tile<128xi32> -> {T}\n%w = subf {{}} : {T} // here"
+
+
+def test_a_zero_point_taken_off_before_or_after_the_conversion() -> None:
+    byte = ZERO_POINT.format(mask=255)
+    whole = with_value(byte + WHOLE)
+    after = with_value(byte + CONVERTED.format("%s, %zf"))
+    assert_equal(whole, after)
+    assert_equal(after, whole)
+    for wrong in ("%zf, %s", "%s, %one"):
+        assert_found(whole, with_value(byte + CONVERTED.format(wrong)), "arithmetic", "constant")
+    directed = CONVERTED.format("%s, %zf rounding<negative_inf>")
+    assert_found(whole, with_value(byte + directed), "arithmetic", "float-mode")
+
+
+def test_a_sum_that_is_not_exact_is_another_than_that_of_the_integers() -> None:
+    large = ZERO_POINT.format(mask=0x3FFFFFFF)
+    assert_found(
+        with_value(large + WHOLE), with_value(large + CONVERTED.format("%s, %zf")), "arithmetic", "conversion"
+    )
+
+
 def test_a_bit_pattern_is_no_value() -> None:
     cast = with_value(f"%s = bitcast %o : tile<128xi32> -> {T}\n%w = addf %v, %s : {T}")
     converted = with_value(f"%s = itof %o signed : tile<128xi32> -> {T} // here\n%w = addf %v, %s : {T}")

@@ -282,7 +282,35 @@ def test_row_pointers_stepped_by_scalars() -> None:
     assert_found(at_once, stepped("m"), "addressing", "stride")
 
 
+BITS = f"%l = bitcast %v : tile<128xf32> -> {V}\n"
+"""Numbers from memory, which wrap as the hardware does."""
+
 MASKS = [
+    Pair(
+        "a number from memory and one more than it",
+        splat("c", 1) + BITS + f"%d = subi %nv, %c : {V}\n%k = cmpi equal %l, %d, signed : {MASK}",
+        splat("c", 1) + BITS + f"%d = addi %l, %c : {V}\n%k = cmpi equal %d, %nv, signed : {MASK}",
+        splat("c", 1) + BITS + f"%d = addi %l, %c : {V}\n%k = cmpi equal %l, %nv, signed : {MASK} // here",
+        ("mask",),
+    ),
+    Pair(
+        "an order of numbers from memory, which one more may turn around",
+        splat("c", 1) + BITS + f"%d = subi %nv, %c : {V}\n%k = cmpi less_than %l, %d, signed : {MASK}",
+        splat("c", 1) + BITS + f"%d = subi %nv, %c : {V}\n%k = cmpi greater_than %d, %l, signed : {MASK}",
+        splat("c", 1)
+        + BITS
+        + f"%d = addi %l, %c : {V}\n%k = cmpi less_than %d, %nv, signed : {MASK} // here",
+        ("mask",),
+    ),
+    Pair(
+        "a bound of an index rounded down follows from its own",
+        f"%k = cmpi less_than %o, %nv, signed : {MASK}",
+        splat("d", 32) + f"%q = divi %o, %d signed : {V}\n%g = muli %q, %d : {V}\n"
+        f"%l = cmpi less_than %g, %nv, signed : {MASK}\n%k = andi %in, %l : tile<128xi1>",
+        splat("d", 32) + f"%q = divi %o, %d signed : {V}\n%g = muli %q, %d : {V}\n"
+        f"%k = cmpi less_than %g, %nv, signed : {MASK} // here",
+        ("mask",),
+    ),
     Pair(
         "mirrored comparison",
         f"%k = cmpi less_than %o, %mv, signed : {MASK}",

@@ -83,6 +83,28 @@ def test_a_name_counts_more_than_what_an_entry_computes() -> None:
     assert len(found(reference, generated)) == 2  # whoever launches @a gets what @b was
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("{}_Kt1_A1f32_1t1_p16", "{}_entry"),
+        ("_{}_Kt2_I64", "_Z3{}ILi64EEvPfS_ii"),
+        ("{}_entry", "_ZN4mine3{}EPfS_ii"),
+    ],
+)
+def test_the_name_in_the_source_counts_as_one(one: str, other: str) -> None:
+    reference = module(named(one.format("fwd"), ONE), named(one.format("bwd"), TWO))
+    right = module(named(other.format("bwd"), TWO), named(other.format("fwd"), ONE))
+    assert_equal(reference, right)
+    wrong = module(named(other.format("bwd"), ONE), named(other.format("fwd"), TWO))
+    assert len(found(reference, wrong)) == 2  # whoever launches fwd gets what bwd was
+
+
+def test_one_name_for_two_entries_settles_nothing() -> None:
+    reference = module(named("k_Kt1_I64", ONE), named("k_Kt1_I128", TWO))
+    generated = module(named("k_entry", TWO), named("other_entry", ONE))
+    assert_equal(reference, generated)
+
+
 def test_a_missing_entry_is_a_finding() -> None:
     result = found(module(named("a"), LOOP), named("a"))
     assert [(each.rule.split("/")[0], each.impact, each.status) for each in result] == [

@@ -85,3 +85,34 @@ def test_a_bound_that_is_a_constant_is_told_as_a_number() -> None:
     reference, generated = kernel(f"{four}\n{loop.format('%four', body)}"), kernel(loop.format("%m", body))
     (told,) = compared(reference, generated).differences
     assert (told.rule, told.expected, told.actual) == ("loop/bounds", "%four: 4", "%m: b.stride0")
+
+
+SPLIT = """
+%q = divi %x, %m signed : tile<i32>
+%r = remi %x, %m signed : tile<i32>
+%rows = muli {outer}, %m : tile<i32>
+%row = addi %rows, {inner} : tile<i32>
+"""
+
+
+def split(outer: str, inner: str, *, name: str = "k") -> str:
+    """Copies the row of the block, whose index is taken apart by ``%m`` and put together again."""
+    row = ROWS.format(row="%i128", col="%i0", lanes="%ones").replace("muli %x", "muli %row")
+    return kernel(ONES + SPLIT.format(outer=outer, inner=inner) + row, name=name)
+
+
+def test_an_index_put_together_as_it_was_taken_apart_is_the_index() -> None:
+    result = compared(rows("%i128"), split("%q", "%r", name="k_entry"))
+    assert result.differences == []
+    assert result.obligations == []
+
+
+@pytest.mark.parametrize("port_splits", [True, False])
+def test_quotient_and_remainder_exchanged_are_no_divisor_of_one(port_splits: bool) -> None:
+    wrong = "%r", "%q"
+    sides = rows("%i128"), split(*wrong, name="k_entry")
+    if not port_splits:
+        sides = split(*wrong), rows("%i128", name="k_entry")
+    result = compared(*sides)
+    assert [each.rule.split("/")[0] for each in result.differences] == ["addressing"]
+    assert not any(" = 1 " in line for line in result.obligations)

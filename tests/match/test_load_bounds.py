@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.match.snippets import PARAMETERS, STORE, assert_equal, assert_found, found, kernel
+from tests.match.snippets import PARAMETERS, STORE, assert_equal, assert_found, compared, found, kernel
 
 INT, F = "tile<128xi32>", "tile<128xf32>"
 P, Q, M = "tile<128xptr<f32>>", "tile<128xptr<i32>>", "tile<128xi1>"
@@ -231,3 +231,39 @@ def test_not_where_the_condition_keeps_the_index_in_its_view(loop: bool) -> None
 def test_not_where_the_view_ends_elsewhere(loop: bool) -> None:
     result = found(rows("weight", loop=loop), rows("", "weight", loop=loop, extent="%M"))
     assert any(each.rule.startswith("mask/") or each.rule.startswith("addressing/") for each in result)
+
+
+# ---- a tile of another shape -------------------------------------------------------------------------
+
+WIDE, WP, WM, WF = "tile<256xi32>", "tile<256xptr<f32>>", "tile<256xi1>", "tile<256xf32>"
+WIDER = f"""
+%o2s = broadcast %start1 : tile<1xi32> -> {WIDE}
+%lane2 = iota : {WIDE}
+%o2 = addi %o2s, %lane2 : {WIDE}
+%n2 = broadcast %n1 : tile<1xi32> -> {WIDE}
+%in2 = cmpi less_than %o2, %n2, signed : {WIDE} -> {WM}
+%zero2 = constant <f32: 0.0> : {WF}
+%a2 = broadcast %a1 : tile<1xptr<f32>> -> {WP}
+%p2 = offset %a2, %o2 : {WP}, {WIDE} -> {WP}
+"""
+HALF = f"%h = extract %v2[%i0] : {WF} -> {F}\n%w = select %in, %h, %zero : {M}, {F}\n{STORE}"
+WIDE_MASKED = f"%v2, %vt2 = load_ptr_tko weak %p2, %in2, %zero2 token=%t : {WP}, {WM}, {WF} -> {WF}, token\n"
+WIDE_BARE = f"%v2, %vt2 = load_ptr_tko weak %p2 token=%t : {WP} -> {WF}, token // here\n"
+NARROW = kernel(f"{READ}\n{STORE.replace('%w', '%v')}")
+
+
+def test_a_longer_tile_without_a_mask() -> None:
+    difference = assert_found(NARROW, kernel(WIDER + WIDE_BARE + HALF), "mask/missing")
+    assert difference.impact == "bounds"
+
+
+def test_a_longer_tile_with_a_mask_is_not_compared() -> None:
+    result = compared(NARROW, kernel(WIDER + WIDE_MASKED + HALF))
+    assert result.differences == []
+    assert any("lies in the array" in line for line in result.not_checked)
+
+
+def test_no_mask_where_the_reference_has_none() -> None:
+    bare = READ.replace(", %in, %zero", "").replace(f", {M}, {F} -> {F}", f" -> {F}")
+    reference = kernel(f"{bare}\n%w = select %in, %v, %zero : {M}, {F}\n{STORE}")
+    assert compared(reference, kernel(WIDER + WIDE_BARE + HALF)).differences == []

@@ -197,6 +197,27 @@ def test_a_maximum_that_is_left_out_is_another_function(terms: Terms, x: Formula
 
 # ---- through whole kernels -------------------------------------------------------------------------------
 
+SECOND = (
+    "%u, %ut = load_ptr_tko weak %pb, %in, %zero token=%t : tile<128xptr<f32>>, tile<128xi1>, "
+    f"{T} -> {T}, token\n%f = itof %o signed : tile<128xi32> -> {T}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("mulf %v, %u", "mulf %p, %f"), ("mulf %u, %f", "mulf %v, %p")),
+        (("addf %v, %u", "addf %p, %f"), ("addf %f, %v", "addf %p, %u")),
+        (("subf %v, %u", "subf %p, %f"), ("addf %u, %f", "subf %v, %p")),
+    ],
+)
+def test_factors_in_another_order_are_no_wrong_loads(first: tuple[str, str], second: tuple[str, str]) -> None:
+    sides = [
+        with_value(f"{SECOND}%p = {inner} : {T}\n%w = {outer} : {T} // here")
+        for inner, outer in (first, second)
+    ]
+    assert assert_found(*sides, "arithmetic/reformulated").impact == "ulp"
+
 
 def sigmoid(form: str) -> str:
     body = {

@@ -240,7 +240,7 @@ class Arithmetic(Ranges):
         value = self.value(term)
         if value is not None:
             return self.const(value % modulus)
-        if self._within(term, 0, modulus):
+        if self.within(term, 0, modulus):
             return term
         if self.exact and not self.nonneg(term):
             return self.atom(self._node("zext", (bits,), (term,)))
@@ -253,15 +253,11 @@ class Arithmetic(Ranges):
         if shared > 1:
             rest = self.floordiv(total, self.const(shared))
             return self.scale(self.low_bits(bits - shared.bit_length() + 1, rest), shared)
-        if self._within(total, 0, modulus):
+        if self.within(total, 0, modulus):
             return total
-        if self._within(total, -half, half) and not self.nonneg(total):
+        if self.within(total, -half, half) and not self.nonneg(total):
             return self.atom(self._node("zext", (bits,), (total,)))
         return self.mod(total, self.const(modulus))
-
-    def _within(self, term: Term, least: int, end: int) -> bool:
-        low, high = self.range(term)
-        return low is not None and low >= least and high is not None and high < end
 
     def _unwrapped(self, bits: int, atom: Term) -> Term:
         """What is the same modulo 2^bits, without what keeps a number in so many bits or more."""

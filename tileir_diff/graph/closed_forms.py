@@ -108,18 +108,18 @@ def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:
     """The trip count when the exit is ``a - s * iteration <= 0`` with invariants s > 0 and a."""
     if terms.kind[exit_] != "le":
         return None
-    distance = terms.args[exit_][0]
+    left = terms.args[exit_][0]
     per_trip = [
         (terms.product(atom for atom in mono if atom != loop.iteration), -factor)
-        for mono, factor in terms.items(distance)
+        for mono, factor in terms.items(left)
         if loop.iteration in mono
     ]
     step = terms.sum(per_trip)
-    rest = terms.add(distance, terms.mul(step, terms.atom(loop.iteration)))
+    rest = terms.add(left, terms.mul(step, terms.atom(loop.iteration)))
     inside = {loop.iteration, *(carry.leaf for carry in loop.carries)}
     if (terms.symbols[rest] | terms.symbols[step]) & inside or not terms.positive(step):
         return None
-    return trip_count(terms, rest, step)
+    return trip_count(terms, distance(terms, terms.zero, rest), step)
 
 
 def distance(terms: Terms, lower: Term, upper: Term) -> Term:
@@ -186,6 +186,7 @@ def over_tiles(ev: Evaluator, body: Body) -> None:
             if substitute_carries(terms, first, onward, {}) != term:
                 return
     tile = terms.leaf("iter", ev.side, ev.next_symbol())
+    loop.upper = distance(terms, terms.zero, loop.upper)
     bound_iteration(terms, tile, loop.upper)
     body.substitute(at_first)
     body.substitute({block: terms.atom(tile)})

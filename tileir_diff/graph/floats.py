@@ -242,6 +242,9 @@ def _addf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
     if SIGNED_ZERO in mods:
         return None
     rounding = any(key == "rounding" for key, _ in mods)
+    whole = None if rounding else _whole_sum(terms, element, a, b)
+    if whole is not None:
+        return whole
     if terms.enabled("additive-zero") and not rounding:
         for x, y in ((a, b), (b, a)):
             value = constant_of(terms, x)
@@ -257,6 +260,31 @@ def _addf(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
                     terms.note("flush-with-normal")
                     return normalise(terms, ("addf", element, lean), args)
     return _doubled(terms, element, mods, args)
+
+
+def _whole_sum(terms: Terms, element: str, a: Term, b: Term) -> Term | None:
+    """A sum of two converted integers as the conversion of their sum, where all three are exact."""
+    if element not in FORMATS or all(_is(terms, each, "negf") for each in (a, b)):
+        return None  # the sum of two negative zeros is one
+    limit = 1 << (FORMATS[element][1] + 1)
+    parts = _whole(terms, a), _whole(terms, b)
+    if parts[0] is None or parts[1] is None or terms.kind[a] == terms.kind[b] == "fc":
+        return None
+    total = terms.add(parts[0], parts[1])
+    if not all(terms.within(each, -limit, limit + 1) for each in (*parts, total) if each is not None):
+        return None
+    return normalise(terms, ("itof", element, ()), (total,))
+
+
+def _whole(terms: Terms, number: Term) -> Term | None:
+    """The integer that a number is, where it is converted from one, or a constant but 0; None for others."""
+    value = constant_of(terms, number)
+    if value is not None:
+        return terms.const(int(value)) if value and math.isfinite(value) and value == int(value) else None
+    if _is(terms, number, "negf"):
+        inner = _whole(terms, terms.args[number][0])
+        return None if inner is None else terms.scale(inner, -1)
+    return terms.args[number][0] if _is(terms, number, "itof") and not terms.attr[number][2] else None
 
 
 def _doubled(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term | None:

@@ -133,12 +133,12 @@ class Predicates(Arithmetic):
         value = self.value(poly)
         if value is not None:
             return self.bool_const(value == 0)
-        atom = self.single(poly)
-        if atom is not None and self.kind[atom] == "wrap":
-            low, high = self.range(self.args[atom][0])
-            modulus = 1 << self.attr[atom][0]
-            if low is not None and low > -modulus and high is not None and high < modulus:
-                return self.eq0(self.args[atom][0])  # no other multiple of the modulus is near
+        for mono, factor in self.items(poly):
+            if len(mono) == 1 and self.kind[mono[0]] == "wrap" and abs(factor) == 1:
+                (inner,), (bits,) = self.args[mono[0]], self.attr[mono[0]]
+                whole = self.add(poly, self.scale(self.sub(inner, self.atom(mono[0])), factor))
+                if all(self.within(each, 1 - (1 << bits), 1 << bits) for each in (poly, whole)):
+                    return self.eq0(whole)  # no other multiple of the modulus is near
         low, high = self.range(poly)
         if (low is not None and low > 0) or (high is not None and high < 0):
             return self.false

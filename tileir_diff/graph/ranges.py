@@ -58,6 +58,11 @@ class Ranges(Store):
         self._range_cache[term] = result
         return result
 
+    def within(self, term: Term, least: int, end: int) -> bool:
+        """Whether the bounds of a term are known to lie in ``range(least, end)``."""
+        low, high = self.range(term)
+        return low is not None and low >= least and high is not None and high < end
+
     def set_range(self, atom: Term, bounds: Range) -> None:
         """The bounds that come with a symbol."""
         if self.ranges.get(atom) != bounds:
@@ -161,6 +166,18 @@ class Ranges(Store):
 
     def _poly_range(self, term: Term) -> Range:
         terms: dict[Mono, int] = dict(self.attr[term])
+        added = any(
+            factor > 0 and self.kind[atom] == "div" for mono, factor in terms.items() for atom in mono
+        )
+        negated = {mono: -factor for mono, factor in terms.items()} if added else {}
+        low, high = self._sum_range(terms)
+        if added:  # what is rounded down is at most what it was: a remainder is taken away
+            least, most = self._sum_range(negated)
+            return meet((low, high), (None if most is None else -most, None if least is None else -least))
+        return low, high
+
+    def _sum_range(self, terms: dict[Mono, int]) -> Range:
+        """The bounds of a sum of products; ``terms`` is used up."""
         low: int | None = 0
         high: int | None = 0
         for mono in list(terms):

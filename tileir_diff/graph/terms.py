@@ -281,7 +281,7 @@ class Terms(Predicates):
         if atom is None or self.kind[atom] != "zext":
             return number
         (signed,), half = self.args[atom], 1 << (self.attr[atom][0] - 1)
-        fits = self._within(signed, -half, half)
+        fits = self.within(signed, -half, half)
         return signed if fits and self.implies(guards, self.le0(self.scale(signed, -1))) else number
 
     def _settled_extreme(self, extreme: Term, guards: tuple[Term, ...], implied: dict[Term, bool]) -> Term:

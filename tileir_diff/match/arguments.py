@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tileir_diff.dialect.attributes import DivBy
 from tileir_diff.graph import floats
 from tileir_diff.graph.values import is_pointer, pointee_bits
-from tileir_diff.match.forgotten import block_counts
+from tileir_diff.match.forgotten import block_counts, divisors
 from tileir_diff.match.model import ArgumentPair
 from tileir_diff.match.roles import argument_index, entry_roles, role_names
 from tileir_diff.match.view_sizes import promised_inside
@@ -279,6 +279,8 @@ class Unifier:
         self.near_ref: dict[int, Term] = {}
         """What parameters would be but for a constant: where a bound is off by one, say."""
         self.grid: dict[int, int] = {}
+        self.splits = divisors(reference) | divisors(generated)
+        """Parameters by which something is divided, so that they are not 1."""
         self.seen: set[tuple[Term, Term]] = set()
 
     def effects(self, pair: EffectPair) -> None:
@@ -316,7 +318,7 @@ class Unifier:
             self.seen.add((x, y))
             leaf_y = terms.single(y)
             leaf_x = terms.single(x)
-            if leaf_y in self.gen_leaves and self._bindable(x):
+            if leaf_y is not None and leaf_y in self.gen_leaves and self._may_be(leaf_y, x, 1):
                 self.gen.setdefault(self.gen_leaves[leaf_y], x)
                 continue
             if leaf_x is not None and leaf_x in self.ref_leaves and self._may_be(leaf_x, y, -1):
@@ -406,9 +408,11 @@ class Unifier:
 
     def _may_be(self, leaf: Term, term: Term, sign: int) -> bool:
         """Whether a parameter of the generated side (sign 1), or of the reference, may be this."""
+        value = self.terms.value(term)
+        if value == 1 and leaf in self.splits:
+            return False
         if sign > 0:
             return self._bindable(term)
-        value = self.terms.value(term)
         return self._other_parameter(leaf, term) if value is None else self._is_kept(leaf, value)
 
     def _is_kept(self, leaf: Term, value: int) -> bool:

@@ -10,7 +10,7 @@ from tileir_diff.match.blame import Finding
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tileir_diff.graph.terms import Term
+    from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.blame import Blame, Op
     from tileir_diff.match.model import Difference
 
@@ -24,6 +24,8 @@ MODIFIER_RULES = {
 }
 MODES = frozenset({"float-mode", "conversion", "integer-mode"})
 """Families of differences in how an op computes, not in what."""
+REASSOCIATED = frozenset({"addf", "mulf"})
+MAX_OPERANDS = 64
 ABSENT = {
     "flush_to_zero": "subnormals kept",
     "propagate_nan": "NaN lost",
@@ -39,6 +41,10 @@ def elementwise(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: i
 
     terms = blame.terms
     (name, type_a, mods_a), (_, type_b, mods_b) = terms.attr[a], terms.attr[b]
+    if name in REASSOCIATED and _operands(terms, a, name) == _operands(terms, b, name):
+        known = same_function(blame, a, b, ref_op, gen_op)
+        if known is not None:
+            return known
     found: list[Finding] = []
     if type_a != type_b:
         rule = "conversion/type" if name in CONVERSIONS else "element-type/changed"
@@ -63,6 +69,22 @@ def elementwise(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: i
         if known is not None:
             return known
     return found + children
+
+
+def _operands(terms: Terms, root: Term, name: str) -> list[tuple[Term, bool]]:
+    """What a sum or product is of, in whatever order it is computed; and whether each is taken negated."""
+    found: list[tuple[Term, bool]] = []
+    work = [(root, False)]
+    while work and len(found) < MAX_OPERANDS:
+        term, negated = work.pop()
+        own = terms.attr[term][0] if terms.kind[term] == "f" else None
+        if own == "negf" and name == "addf":
+            work.append((terms.args[term][0], not negated))
+        elif own == name:
+            work.extend((arg, negated) for arg in terms.args[term])
+        else:
+            found.append((term, negated))
+    return sorted(found)
 
 
 def _target(element: str | tuple[str, str]) -> str:

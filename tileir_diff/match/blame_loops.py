@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.graph.closed_forms import distance
 from tileir_diff.match.blame import Finding
 from tileir_diff.match.blame_indices import rounded_otherwise
 
@@ -94,7 +95,9 @@ def _one_over_tiles(blame: Blame, ref: Loop, gen: Loop) -> bool:
     if plain.stride is not None or tiles.stride is None or plain.step != blame.rename(tiles.stride):
         return False
     block = _block_index(blame, plain.lower)
-    if block is None or plain.upper is None or blame.rename(plain.upper) != tiles.trip:
+    if block is None or plain.upper is None:
+        return False
+    if distance(terms, terms.zero, blame.rename(plain.upper)) != tiles.trip:
         return False
     if plain is gen:
         blame.renamed[gen.iteration] = terms.zero

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from tileir_diff.dialect.ir import TileOp
@@ -22,6 +24,10 @@ MAX_TRIALS = 32
 """How many pairs of entries without a partner by name are compared to find the partners."""
 MANY = 1 << 30
 """More differences than a comparison finds: two entries that were not compared."""
+MANGLED = re.compile(r"_Kt\d.*$|_entry$")
+"""What cuTile Python and cuTile Rust put behind the name of a kernel."""
+ITANIUM = re.compile(r"_ZN?(?=\d)")
+"""What tile C++ puts before the names of a kernel's namespaces and its own, each behind its length."""
 QUIET = frozenset(
     ("constant", "assume", "reshape", "broadcast", "exti", "make_token", "return", "continue", "yield")
 )
@@ -35,7 +41,7 @@ def match_entries(
     differences: Callable[[TileOp, TileOp], int],
     launched: tuple[str | None, str | None] = (None, None),
 ) -> list[EntryPair]:
-    """Partners by launch, by symbol, then by content, with what is left over on either side.
+    """Partners by launch, by symbol, by the name in the source, then by content; and what is left over.
 
     ``only``: the symbol, on either side, of the one entry to compare. ``differences``: how many a comparison
     of two entries finds. ``launched``: the symbols of the two entries that one launch is of.
@@ -47,7 +53,7 @@ def match_entries(
     if len(ref) == len(gen) == 1:
         return [(ref[0], gen[0])]
     partners: dict[int, int] = {}
-    symbols = [symbol(entry) for entry in gen]
+    symbols = [entry.symbol for entry in gen]
     for index, entry in enumerate(ref):
         if symbol(entry) == launched[0] and launched[1] in symbols:
             partners[index] = symbols.index(launched[1])
@@ -58,6 +64,7 @@ def match_entries(
         position = next(same, None)
         if position is not None:
             partners[index] = position
+    _by_source_name(ref, gen, partners)
     _by_content(ref, gen, partners, differences)
     pairs: list[EntryPair] = [
         (entry, gen[partners[index]] if index in partners else None) for index, entry in enumerate(ref)
@@ -78,6 +85,32 @@ def _chosen(ref: list[TileOp], gen: list[TileOp], only: str) -> tuple[list[TileO
     shared = frozenset(map(symbol, ref)) & frozenset(map(symbol, gen))
     others = [[entry for entry in side if symbol(entry) not in shared] or side for side in (ref, gen)]
     return chosen[0] or others[0], chosen[1] or others[1]
+
+
+def _by_source_name(ref: Sequence[TileOp], gen: Sequence[TileOp], partners: dict[int, int]) -> None:
+    """Add to ``partners`` the entries whose name in the source one open entry of the other side has.
+
+    Who launches a kernel by its name gets this one, whatever another one computes.
+    """
+    taken = frozenset(partners.values())
+    open_ref = {index: source_name(entry.symbol) for index, entry in enumerate(ref) if index not in partners}
+    open_gen = {index: source_name(entry.symbol) for index, entry in enumerate(gen) if index not in taken}
+    counts = Counter(open_ref.values()), Counter(open_gen.values())
+    for index, name in open_ref.items():
+        if counts[0][name] == counts[1][name] == 1:
+            partners[index] = next(position for position, other in open_gen.items() if other == name)
+
+
+def source_name(symbol: str) -> str:
+    """The name of a kernel in its source, as far as the symbol of its entry tells."""
+    mangled = ITANIUM.match(symbol)
+    if mangled is None:
+        return MANGLED.sub("", symbol).strip("_")
+    name, rest = symbol, symbol[mangled.end() :]
+    while (length := re.match(r"\d+", rest)) is not None:
+        end = length.end() + int(length.group())
+        name, rest = rest[length.end() : end], rest[end:]
+    return name
 
 
 def _by_content(

@@ -15,7 +15,7 @@ from tileir_diff.match.dead_stores import unseen
 from tileir_diff.match.divisors import divisor_tests
 from tileir_diff.match.effects import describe
 from tileir_diff.match.hints import compare_hints
-from tileir_diff.match.load_bounds import before_loops, elsewhere, load_bounds, read_again
+from tileir_diff.match.load_bounds import before_loops, elsewhere, load_bounds, other_lanes, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence, Matched
 from tileir_diff.match.names import contradictions
@@ -113,6 +113,10 @@ def explain(
     found.extend(read_again(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(before_loops(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(elsewhere(blame, attempt))
+    lost, unknown = other_lanes(blame, attempt)
+    told = {id(each.generated.op) for each in found if each.generated is not None}
+    found.extend(each for each in lost if each.generated is None or id(each.generated.op) not in told)
+    result.not_checked.extend(unknown)
     if not any(each.rule == "grid/axis" for each in found):  # which blocks share a loop follows from it
         found.extend(shared_loops(blame, attempt))
     found.extend(_orders(blame, attempt))

@@ -1,12 +1,14 @@
 """Where a parameter cannot be 1, though the other side is as if it were: a factor was left out there.
 
 A grid of one block is none where the index of the block counts, and a stride of 1 is none where another index
-of the same array has it: its rows would lie one in the other.
+of the same array has it: its rows would lie one in the other. What is divided by 1 is not split at all.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from tileir_diff.graph.values import is_used, ops_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,6 +29,17 @@ def _places(effect: Effect) -> Iterator[Term]:
     """Where and when an effect is."""
     loops = (term for loop in effect.loops for term in (loop.lower, loop.trip))
     yield from (term for term in (effect.pointer, effect.mask, effect.guard, *loops) if term is not None)
+
+
+def divisors(kernel: Kernel) -> frozenset[Term]:
+    """The symbols by which something is divided, alone: rows of as many columns, groups of as many heads."""
+    values = (
+        kernel.values.get(op.operands[1])
+        for op in ops_within(kernel.entry)
+        if op.short in ("divi", "remi") and is_used(op)
+    )
+    leaves = (kernel.terms.single(term) for term in values if isinstance(term, int))
+    return frozenset(leaf for leaf in leaves if leaf is not None)
 
 
 def is_no_unit(kernel: Kernel, stride: Term, taken: Mapping[Term, Term]) -> bool:

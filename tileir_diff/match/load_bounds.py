@@ -113,6 +113,46 @@ def _read_inside(terms: Terms, pair: EffectPair) -> Term:
     return terms.conjunction((pair.reference.condition, *entered))
 
 
+def other_lanes(blame: Blame, attempt: Attempt) -> tuple[list[Difference], list[str]]:
+    """Loads by pointers of a tile of another shape, where the reference masks each load of the array.
+
+    Without a mask of their own they read what the reference does not, whether or not the value is used; with
+    one, what it keeps in bounds is not compared.
+    """
+    terms = blame.terms
+    items = [pair.generated for pair in attempt.match.loads if not pair.equal]
+    items += [item for item in attempt.match.lone_loads[1] if is_used(item.effect.op)]
+    found: list[Difference] = []
+    unknown: list[str] = []
+    for item in items:
+        loads = [load for load in attempt.match.reference_loads if load.effect.base == item.effect.base]
+        at_once = any(load.extents == item.extents for load in loads)
+        own = (
+            item.pointer is not None
+            and terms.kind[item.pointer] == "poly"
+            and _over_lanes(terms, item.pointer)
+        )
+        if at_once or not own or item.effect.family != "pointer":
+            continue
+        if not loads or not all(_over_lanes(terms, load.condition) for load in loads):
+            continue
+        if _over_lanes(terms, item.condition):
+            line = item.effect.op.span.line
+            unknown.append(
+                f"whether what the load of line {line} reads lies in the array: its lanes are others"
+            )
+            continue
+        ops = loads[0].effect.op, item.effect.op
+        difference = mask(blame, loads[0].condition, item.condition, *ops)
+        found.append(replace(difference, note="reads a tile of another shape, whether or not all is used"))
+    return found, unknown
+
+
+def _over_lanes(terms: Terms, term: Term) -> bool:
+    """Whether a term is another one for each lane."""
+    return any(terms.kind[symbol] in ("lane", "bound") for symbol in terms.symbols[term])
+
+
 def elsewhere(blame: Blame, attempt: Attempt) -> list[Difference]:
     """Loads of the generated side where the reference reads nothing, though no result depends on them.
 

@@ -12,7 +12,7 @@ from tileir_diff.graph.values import is_integer
 from tileir_diff.match import arguments
 from tileir_diff.match.arguments import Binding
 from tileir_diff.match.effects import EffectMatch, match_effects
-from tileir_diff.match.forgotten import is_no_unit
+from tileir_diff.match.forgotten import divisors, is_no_unit
 from tileir_diff.match.names import agreeing
 from tileir_diff.match.obligations import HOST_BOUNDS
 from tileir_diff.match.roles import argument_index, array_groups
@@ -343,10 +343,17 @@ def _guessed(attempt: Attempt, trial: Callable[[Binding], Attempt]) -> Attempt:
 
 
 def _does_less(attempt: Attempt, guess: Attempt) -> bool:
-    """Whether a guess leaves the reference without a loop, or without all lanes of an access.
+    """Whether a guess leaves the reference without a loop, without all lanes of an access, or divided by 1.
 
     No launch is meant that way: a port without the loop would equal the reference by an empty array.
     """
+    split = divisors(attempt.reference)
+    pairs = zip(attempt.reference.arguments, guess.binding.reference, strict=True)
+    if any(
+        attempt.reference.terms.single(own) in split and term == attempt.reference.terms.one
+        for own, term in pairs
+    ):
+        return True
     before, after = ((len(each.reference.skipped), _masked_off(each)) for each in (attempt, guess))
     return after[0] > before[0] or after[1] > before[1]
 

@@ -46,7 +46,7 @@ kernels: setup-all
 	$(BIN)/python rust_kernels/check.py
 
 unit: setup-all
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # Properties with examples that no run has seen yet.
 random: setup-all

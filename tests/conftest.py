@@ -18,6 +18,10 @@ settings.register_profile("same", derandomize=True, database=None)
 settings.register_profile("new", derandomize=False, print_blob=True)
 settings.load_profile("same")
 
+# There are as many workers as cores. Threads of torch in each would wait for each other's, and a run take
+# five times the time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).parents[1]
 
 

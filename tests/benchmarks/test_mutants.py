@@ -71,6 +71,7 @@ def test_equal_values_are_no_replacement() -> None:
     assert "%reshape_3 = reshape %arg0 : tile<ptr<f32>> -> tile<1xptr<f32>>" not in texts
 
 
+@pytest.mark.slow
 def test_every_mutant_of_the_fixtures_is_valid_and_another_text(kernel_dumps: list[Path]) -> None:
     rejects = Rejects()
     seen: set[str] = set()

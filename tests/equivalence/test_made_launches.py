@@ -135,7 +135,8 @@ def test_an_argument_that_stands_for_nothing_keeps_both_from_running(tmp_path: P
 
 @pytest.mark.parametrize("name", [
     "carry_replaced",  # shows in the third tile of a row
-    "last_group_full",  # shows where matrices have more rows of tiles than a group
+    # shows where matrices have more rows of tiles than a group
+    pytest.param("last_group_full", marks=pytest.mark.slow),
     "store_index",  # shows where a matrix and its transpose have several tiles
     "grid_stride_start",  # shows where several blocks share out the work
     "cpp_eps_missing",  # one argument of the port is the reference's stride and its length

@@ -19,6 +19,7 @@ from tests.match.fixtures import (
     launch_of,
 )
 from tileir_diff.api import diff
+from tileir_diff.rules.model import Finding
 
 MISTAKES = edits("mistakes")
 HARMLESS = edits("harmless")
@@ -28,8 +29,18 @@ KNOWN: dict[str, str] = {
 }
 """Mistakes that are not found as they should be, exactly. One that starts to be must leave this table."""
 
-ON_THE_LINE = 80
-"""So many mistakes at least are found on the very line of the edit; the others on one that follows."""
+ELSEWHERE = {
+    "abs_lost", "carry_replaced", "clamp_high", "cpp_alignment_missing", "cpp_extents_swapped",
+    "cpp_steps_floor", "cpp_transpose_lost", "diagonal_tile_lost", "dim_map_lost", "extra_cast",
+    "gate_for_up", "group_swapped", "head_stride_lost", "last_group_full", "length_of_tile",
+    "load_index_swapped", "mean_overwritten", "min_for_max", "occupancy_changed", "padded_length",
+    "padding_lost", "padding_of_k", "padding_zero", "position_for_id", "py_clusters", "py_key_order",
+    "py_variance_unmasked", "quotient_in_half", "row_padding", "rstd_not_stored", "scale_forgotten",
+    "scale_not_stored", "sigmoid_reformulated", "source_overwritten", "static_rows", "store_to_input",
+    "stride_of_input", "sum_across_tiles", "table_stride", "total_not_carried", "value_padding",
+    "variance_unmasked", "weight_for_bias", "weight_of_row", "wrong_extent", "wrong_mask_operand",
+}  # fmt: skip
+"""Mistakes that are found on another line than the edit's. One that is found on it must leave this table."""
 
 PORTS = [
     (kernel, other)
@@ -44,31 +55,30 @@ def accepted(edit: Edit) -> list[str]:
     return [edit.record["rule"], *edit.record.get("alternatives", [])]
 
 
-def shortfall(edit: Edit) -> str | None:
+def shortfall(edit: Edit, found: list[Finding]) -> str | None:
     """None where the rule and the impact of the mistake are found; else the first findings in words."""
-    found = findings(compare_edit(edit))
     if any(each.rule in accepted(edit) and each.impact == edit.record["impact"] for each in found):
         return None
     return ", ".join(f"{each.rule} {each.impact}" for each in found[:2])
 
 
+def is_on_the_line(edit: Edit, found: list[Finding]) -> bool:
+    """Whether the mistake is found on the very line of the edit."""
+    sites = [each.generated for each in found if each.rule in accepted(edit)]
+    sources = [site.op.source for site in sites if site is not None]
+    return any(source is not None and source.line == edit.line() for source in sources)
+
+
 @pytest.mark.parametrize("edit", MISTAKES, ids=[edit.name for edit in MISTAKES])
 def test_a_mistake_is_found(edit: Edit) -> None:
-    assert shortfall(edit) == KNOWN.get(edit.name)
+    found = findings(compare_edit(edit))
+    assert shortfall(edit, found) == KNOWN.get(edit.name)
+    if edit.line() is not None:
+        assert is_on_the_line(edit, found) == (edit.name not in ELSEWHERE)
 
 
 def test_known_shortfalls_are_mistakes() -> None:
-    assert set(KNOWN) <= {edit.name for edit in MISTAKES}
-
-
-def test_mistakes_are_found_on_their_line() -> None:
-    on_line = 0
-    for edit in MISTAKES:
-        line = edit.line()
-        sites = [each.generated for each in findings(compare_edit(edit)) if each.rule in accepted(edit)]
-        sources = [site.op.source for site in sites if site is not None]
-        on_line += line is not None and any(source is not None and source.line == line for source in sources)
-    assert on_line >= ON_THE_LINE
+    assert set(KNOWN) | ELSEWHERE <= {edit.name for edit in MISTAKES}
 
 
 @pytest.mark.parametrize("edit", HARMLESS, ids=[edit.name for edit in HARMLESS])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from tests.pipeline.fakes import CARDS, OWN, Writer
@@ -63,14 +63,10 @@ def gates(notes: Path) -> Mapping[Stage, Gate]:
     return {stage: gate(stage) for stage in STAGES}
 
 
-def main(folder: Path, notes: Path) -> None:
+def main(folder: Path, notes: Path, ready: Event) -> None:
     """Begins the port, or goes on with it."""
     port = Port(folder, Noted(notes), gates(notes), CARDS)
     if not port.log.entries:
         port.begin("k", Limits(), {}, {"reference/a.mlir": b"a"})
-    print("ready", flush=True)
+    ready.set()
     port.go()
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
+import signal
 import time
+from multiprocessing import get_context
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-import pytest
-
-from tests.pipeline.crash import ROUTE
-from tests.pipeline.real import ROOT
+from tests.pipeline.crash import ROUTE, main
 from tileir_diff.pipeline.log import NAME, OBJECTS, Answered, Attempted, Ended, Entry, Judged, Store, read_log
 
 KILLS = 100
+FORKS = get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.pipeline.crash"])
 
 
-def start(folder: Path, notes: Path) -> subprocess.Popen[str]:
+def start(folder: Path, notes: Path) -> ForkServerProcess:
     """A process that has begun to work."""
-    call = [sys.executable, "-m", "tests.pipeline.crash", str(folder), str(notes)]
-    process = subprocess.Popen(call, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    ready = FORKS.Event()
+    process = FORKS.Process(target=main, args=(folder, notes, ready))
+    process.start()
+    assert ready.wait(60)
     return process
 
 
@@ -30,25 +30,26 @@ def known(folder: Path) -> list[Entry]:
     return read_log(folder / NAME) if (folder / NAME).exists() else []
 
 
-@pytest.mark.slow
 def test_a_hundred_kills_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
+    whole = start(tmp_path / "whole", tmp_path / "notes")
     begin = time.monotonic()
-    assert start(tmp_path / "whole", tmp_path / "notes").wait() == 0
+    whole.join()
     takes = time.monotonic() - begin
+    assert whole.exitcode == 0
     dice = random.Random(0)
-    kills = late = runs = 0
+    kills = runs = 0
     while kills < KILLS:
         folder, notes = tmp_path / f"run{runs}", tmp_path / f"notes{runs}"
+        tries = 0
         while not any(isinstance(entry, Ended) for entry in known(folder)):
+            tries += 1
             before = known(folder)
             process = start(folder, notes)
-            try:
-                process.wait(dice.uniform(0, takes / 4))
-                late += 1
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-                kills += 1
+            process.join(dice.uniform(0, takes * tries / 8))  # ever longer, so that each run ends
+            process.kill()
+            process.join()
+            kills += process.exitcode == -signal.SIGKILL
+            assert process.pid is not None
             _nothing_twice(before, notes, process.pid)
         _whole(folder)
         runs += 1

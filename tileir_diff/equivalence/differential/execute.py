@@ -90,6 +90,8 @@ class Pair:
         self.small = small
         self.recent: dict[object, Ran] = {}
         """What the reference did last, by the input."""
+        self.filled: dict[object, list[Tensor]] = {}
+        """The arrays that were made last, by the input."""
         self.reach = True
         """Whether the comparison leaves open that the sides reach different memory."""
         self.tolerance: Mapping[str, tuple[float, float]] = {}
@@ -195,10 +197,13 @@ class Pair:
         return not mismatch.rule.startswith(INVALID) or (self.reach and mismatch.rule.startswith(ASTRAY))
 
     def contents(self, plan: Plan, recipe: Recipe) -> list[Tensor]:
-        return [
-            fill(array, kind, self.levels.get((plan, at), 2), recipe.seed, self.constants)
-            for at, (array, kind) in enumerate(zip(plan.arrays, recipe.kinds, strict=True))
-        ]
+        key = self._key(plan, recipe)
+        if key not in self.filled:
+            self.filled = {key: [
+                fill(array, kind, self.levels.get((plan, at), 2), recipe.seed, self.constants)
+                for at, (array, kind) in enumerate(zip(plan.arrays, recipe.kinds, strict=True))
+            ]}  # fmt: skip
+        return self.filled[key]
 
     def _inputs(self, plans: list[Plan], runs: int) -> Iterator[tuple[Plan, Recipe]]:
         """`runs` inputs: all plans with ordinary numbers, then kinds of numbers in turn over the plans."""

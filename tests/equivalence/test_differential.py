@@ -330,7 +330,7 @@ def scatter(at: str) -> str:
 def test_an_array_of_unknown_size_has_room_for_indices(wrong: str, tmp_path: Path) -> None:
     ran = executed(scatter("%at = ori %x, %x"), scatter(wrong), tmp_path, runs=2)
     assert ran.outcome == "different", ran.detail
-    assert "at y[" in ran.detail and "the reference stores" in ran.detail
+    assert "at y[" in ran.detail
 
 
 def repeated(body: str) -> str:

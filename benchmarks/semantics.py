@@ -135,7 +135,7 @@ def measured_mistakes(options: argparse.Namespace, how: Execution, show: Show) -
 
 def measured_mutants(options: argparse.Namespace, how: Execution, show: Show) -> None:
     from benchmarks.execute.launches import recorded
-    from benchmarks.execute.screen import SAME, Screen
+    from benchmarks.execute.screen import DIFFERS, UNKNOWN, Screen
     from benchmarks.mutate import DEFECT, HARMLESS, MODES, UNSEEN, mutants
 
     folders = [Path(each) for each in options.folders] or [default_folder("pairs")]
@@ -159,9 +159,14 @@ def measured_mutants(options: argparse.Namespace, how: Execution, show: Show) ->
             if mutant.cls == DEFECT and (mutant.doubt or not screen.runs or mutant.kind in UNSEEN):
                 continue  # not known to change results
             name = f"{pair.name}: {mutant.what}"
-            if mutant.cls == DEFECT and mutant.kind not in MODES and whole.judge(mutant.text)[0] == SAME:
-                print(f"not counted, the same once all blocks have run: {mutant.kind}, {name}")
-                continue
+            if mutant.cls == DEFECT and mutant.kind not in MODES:
+                verdict = whole.judge(mutant.text)[0]
+                verdict = screen.judge(mutant.text)[0] if verdict == UNKNOWN else verdict
+                if verdict != DIFFERS:
+                    print(
+                        f"not counted, {verdict} once all blocks have run: {mutant.kind}, {name}", flush=True
+                    )
+                    continue
             # a mode alone mostly changes less than a unit in the last place of what is stored
             group = "mode" if mutant.kind in MODES else mutant.cls
             result = measure(name, f"{group} {mutant.kind}", text, mutant.text, launch, how)

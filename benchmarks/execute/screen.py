@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DIFFERS = "differs"
 SAME = "same"
 UNKNOWN = "unknown"
+OVER = "over budget"
 BUDGET = 20_000
 TOTAL = 25_000
 """Ops, large tiles counted more often, that all runs of a mutant may take."""
@@ -104,7 +105,7 @@ class Screen:
         except UnsupportedError as error:
             return f"not modelled: {error}", 0
         except OverBudgetError:
-            return "over budget", 0
+            return OVER, 0
         except FAULTS as error:
             return f"{type(error).__name__}: {error}", 0
         addresses, values = memory.result()
@@ -112,19 +113,18 @@ class Screen:
         return trace, self.budget - budget
 
     def judge(self, text: str) -> tuple[str, int]:
-        """DIFFERS, SAME or UNKNOWN, and the number of runs that tell."""
+        """DIFFERS, SAME or UNKNOWN, and the number of runs that tell; those that take too long do not."""
         entries = {str(entry.get("sym_name")): entry for entry in parse_text(text).entries}
-        agreed = 0
+        agreed, long = 0, False
         for name, launch, blocks, before in self.runs:
             entry = entries.get(name)
             if entry is None:
                 return UNKNOWN, agreed
             trace, _ = self._trace(entry, launch, blocks)
-            if trace == "over budget":
-                return DIFFERS, agreed + 1
             if isinstance(trace, str):
+                long = long or trace == OVER
                 continue
             if not before.same(trace):
                 return DIFFERS, agreed + 1
             agreed += 1
-        return (SAME if agreed else UNKNOWN), agreed
+        return (SAME if agreed and not long else UNKNOWN), agreed

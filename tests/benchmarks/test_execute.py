@@ -11,7 +11,7 @@ from benchmarks.execute.kernel import Place, run
 from benchmarks.execute.launches import Launch, invented
 from benchmarks.execute.memory import Memory
 from benchmarks.execute.numbers import round_to, unsigned, wrap
-from benchmarks.execute.screen import DIFFERS, SAME, Screen
+from benchmarks.execute.screen import DIFFERS, SAME, UNKNOWN, Screen
 from benchmarks.mutate import HARMLESS, mutants
 from tests.benchmarks.kernels import KERNEL
 from tileir_diff.dialect import parse_text
@@ -93,6 +93,24 @@ def test_blocks_may_do_what_others_do(size: int, whole: str) -> None:
     launch = Launch((Memory.base(1),), ((1, 64),), (3, 1, 1), ((0, 0, 0), (1, 0, 0)))
     assert Screen(blocks_of(8), [launch]).judge(blocks_of(size))[0] == DIFFERS
     assert Screen(blocks_of(8), [launch], whole=True).judge(blocks_of(size))[0] == whole
+
+
+def test_a_run_that_takes_too_long_tells_nothing() -> None:
+    def kernel(steps: int) -> str:
+        loop = f"""  %none = constant <i32: 0> : tile<i32>
+  %many = constant <i32: {steps}> : tile<i32>
+  %one = constant <i32: 1> : tile<i32>
+  for %k in (%none to %many, step %one) : tile<i32> {{
+    %twice = addi %k, %k : tile<i32>
+    continue
+  }}
+"""
+        return blocks_of(8).replace("  %size =", f"{loop}  %size =")
+
+    launch = Launch((Memory.base(1),), ((1, 64),), (3, 1, 1), ((0, 0, 0),))
+    screen = Screen(kernel(3), [launch])
+    assert screen.judge(kernel(5))[0] == SAME
+    assert screen.judge(kernel(1 << 20))[0] == UNKNOWN
 
 
 @pytest.mark.parametrize("element", ["f16", "bf16", "f32"])

@@ -110,7 +110,7 @@ def _agrees(kind: str, result: Result) -> bool:
     if kind in SHOWN:
         return result.outcome == "different"
     if kind in SILENT:
-        return result.outcome == "equal"
+        return result.outcome == "equal" or (result.settled and result.outcome == "not-run")
     return result.outcome in ("equal", "different", "not-run")
 
 
@@ -135,7 +135,7 @@ def measured_mistakes(options: argparse.Namespace, how: Execution, show: Show) -
 
 def measured_mutants(options: argparse.Namespace, how: Execution, show: Show) -> None:
     from benchmarks.execute.launches import recorded
-    from benchmarks.execute.screen import Screen
+    from benchmarks.execute.screen import DIFFERS, UNKNOWN, Screen
     from benchmarks.mutate import DEFECT, HARMLESS, MODES, UNSEEN, mutants
 
     folders = [Path(each) for each in options.folders] or [default_folder("pairs")]
@@ -151,16 +151,27 @@ def measured_mutants(options: argparse.Namespace, how: Execution, show: Show) ->
         launch = _one_sided(pair.launch)
         known = recorded(pair.launch, pair.meta, "generated")
         screen = Screen(text, [known] if known is not None else None)
+        whole = Screen(text, [known] if known is not None else None, whole=True)
         for mutant in mutants(
             text, f"{pair.name}/gen.mlir", per_file=options.per_file, seed=options.seed,
             classes=(DEFECT, HARMLESS), screen=screen if screen.runs else None,
         ):  # fmt: skip
             if mutant.cls == DEFECT and (mutant.doubt or not screen.runs or mutant.kind in UNSEEN):
                 continue  # not known to change results
-            result = measure(f"{pair.name}: {mutant.what}", mutant.kind, text, mutant.text, launch, how)
-            wanted = "different" if mutant.cls == DEFECT else "equal"
+            name = f"{pair.name}: {mutant.what}"
+            if mutant.cls == DEFECT and mutant.kind not in MODES:
+                verdict = whole.judge(mutant.text)[0]
+                verdict = screen.judge(mutant.text)[0] if verdict == UNKNOWN else verdict
+                if verdict != DIFFERS:
+                    print(
+                        f"not counted, {verdict} once all blocks have run: {mutant.kind}, {name}", flush=True
+                    )
+                    continue
             # a mode alone mostly changes less than a unit in the last place of what is stored
-            show(result, result.outcome == wanted or (mutant.kind in MODES and result.outcome == "equal"))
+            group = "mode" if mutant.kind in MODES else mutant.cls
+            result = measure(name, f"{group} {mutant.kind}", text, mutant.text, launch, how)
+            wanted = {"mode": ("different", "equal"), DEFECT: ("different",)}.get(group, ("equal",))
+            show(result, result.outcome in wanted)
     _forget()
 
 
@@ -210,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.verbose or not agrees:
             mark = "      " if agrees else "WRONG "
             print(
-                f"{mark}{result.kind:22} {result.seconds:6.1f} s  {result.name}: {result.detail}", flush=True
+                f"{mark}{result.kind:30} {result.seconds:6.1f} s  {result.name}: {result.detail}", flush=True
             )
 
     run = {"pairs": measured_pairs, "mistakes": measured_mistakes, "mutants": measured_mutants}
@@ -225,15 +236,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _summary(results: list[tuple[Result, bool]]) -> None:
     outcomes = ("equal", "different", "not-run", "failed")
     head = (
-        f"{'class':24}{'n':>6}{'agree':>8}" + "".join(f"{each:>11}" for each in outcomes) + f"{'settled':>9}"
+        f"{'class':30}{'n':>6}{'agree':>8}" + "".join(f"{each:>11}" for each in outcomes) + f"{'settled':>9}"
     )
     print(head, "-" * len(head), sep="\n")
     kinds = sorted({result.kind for result, _ in results})
-    for kind in [*kinds, "TOTAL"]:
-        own = [(each, agrees) for each, agrees in results if kind in (each.kind, "TOTAL")]
+    groups = sorted({kind.split()[0] for kind in kinds} - {*kinds})
+    for kind in [*kinds, *groups, ""]:
+        own = [
+            (each, agrees)
+            for each, agrees in results
+            if f"{each.kind} ".startswith(f"{kind} " if kind else "")
+        ]
         counts = "".join(f"{sum(each.outcome == name for each, _ in own):>11}" for name in outcomes)
         settled = sum(each.settled for each, _ in own)
-        print(f"{kind:24}{len(own):>6}{sum(agrees for _, agrees in own):>8}{counts}{settled:>9}")
+        print(f"{kind or 'TOTAL':30}{len(own):>6}{sum(agrees for _, agrees in own):>8}{counts}{settled:>9}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.execute.numbers import Array, mix, wrap
+from benchmarks.execute.numbers import FORMATS, Array, mix, round_to, wrap
 
 SPACE = 1 << 36
 """Bytes between the beginnings of two arrays; arrays begin in the middle of their space."""
@@ -95,6 +95,7 @@ class Memory:
         noise = mix(addresses, self.seed + salt)
         if is_float:
             unit = (noise >> np.uint64(11)).astype(np.float64) / float(1 << 53)
-            return (unit - 0.5) * 4.0 if salt == 0 else (unit - 0.5) * 400.0
+            values = (unit - 0.5) * (4.0 if salt == 0 else 400.0)
+            return round_to(values, element) if element in FORMATS else values
         small = (noise % np.uint64(61)).astype(np.int64) - 4
         return wrap(small, bits)

@@ -67,7 +67,7 @@ UNSEEN = frozenset(
 )  # fmt: skip
 """Kinds that a run cannot show, or that it shows where they mean nothing."""
 
-MODES = frozenset({"ftz.add", "ftz.drop", "ftof.rounding", "rounding.add", "rounding.drop"})
+MODES = frozenset({"ftz.add", "ftz.drop", "ftof.rounding", "mma.fast-acc", "rounding.add", "rounding.drop"})
 """Kinds that runs show wherever the op is live."""
 
 PROMISES = frozenset({"div-by.stronger", "div-by.add", "bounded.stronger"})

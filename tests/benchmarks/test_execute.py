@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks.execute.kernel import Place, run
-from benchmarks.execute.launches import invented
+from benchmarks.execute.launches import Launch, invented
 from benchmarks.execute.memory import Memory
 from benchmarks.execute.numbers import round_to, unsigned, wrap
-from benchmarks.execute.screen import DIFFERS, SAME, Screen
+from benchmarks.execute.screen import DIFFERS, SAME, UNKNOWN, Screen
 from benchmarks.mutate import HARMLESS, mutants
 from tests.benchmarks.kernels import KERNEL
 from tileir_diff.dialect import parse_text
@@ -65,6 +65,58 @@ def test_defects_show(before: str, after: str) -> None:
 
 def test_a_change_of_dead_code_does_not_show() -> None:
     assert Screen(KERNEL).judge(KERNEL.replace("mulf %6, %6", "addf %6, %6"))[0] == SAME
+
+
+def blocks_of(size: int) -> str:
+    """A kernel whose blocks store 8 elements each, so many apart."""
+    return f"""entry @k(%x: tile<ptr<f32>>) {{
+  %b, %c, %d = get_tile_block_id : tile<i32>
+  %size = constant <i32: {size}> : tile<i32>
+  %start = muli %b, %size : tile<i32>
+  %r = reshape %start : tile<i32> -> tile<1xi32>
+  %s = broadcast %r : tile<1xi32> -> tile<8xi32>
+  %i = iota : tile<8xi32>
+  %at = addi %s, %i : tile<8xi32>
+  %p = reshape %x : tile<ptr<f32>> -> tile<1xptr<f32>>
+  %q = broadcast %p : tile<1xptr<f32>> -> tile<8xptr<f32>>
+  %o = offset %q, %at : tile<8xptr<f32>>, tile<8xi32> -> tile<8xptr<f32>>
+  %n = constant <i32: 16> : tile<8xi32>
+  %m = cmpi less_than %at, %n, signed : tile<8xi32> -> tile<8xi1>
+  %v = itof %at signed : tile<8xi32> -> tile<8xf32>
+  %t = store_ptr_tko weak %o, %v, %m : tile<8xptr<f32>>, tile<8xf32>, tile<8xi1> -> token
+  return
+}}"""
+
+
+@pytest.mark.parametrize(("size", "whole"), [(7, SAME), (9, DIFFERS)])
+def test_blocks_may_do_what_others_do(size: int, whole: str) -> None:
+    launch = Launch((Memory.base(1),), ((1, 64),), (3, 1, 1), ((0, 0, 0), (1, 0, 0)))
+    assert Screen(blocks_of(8), [launch]).judge(blocks_of(size))[0] == DIFFERS
+    assert Screen(blocks_of(8), [launch], whole=True).judge(blocks_of(size))[0] == whole
+
+
+def test_a_run_that_takes_too_long_tells_nothing() -> None:
+    def kernel(steps: int) -> str:
+        loop = f"""  %none = constant <i32: 0> : tile<i32>
+  %many = constant <i32: {steps}> : tile<i32>
+  %one = constant <i32: 1> : tile<i32>
+  for %k in (%none to %many, step %one) : tile<i32> {{
+    %twice = addi %k, %k : tile<i32>
+    continue
+  }}
+"""
+        return blocks_of(8).replace("  %size =", f"{loop}  %size =")
+
+    launch = Launch((Memory.base(1),), ((1, 64),), (3, 1, 1), ((0, 0, 0),))
+    screen = Screen(kernel(3), [launch])
+    assert screen.judge(kernel(5))[0] == SAME
+    assert screen.judge(kernel(1 << 20))[0] == UNKNOWN
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32"])
+def test_memory_holds_numbers_of_its_type(element: str) -> None:
+    values = Memory({1: 4096}, 5).load(Memory.base(1) + np.arange(64), np.ones(64, bool), element, True, 16)
+    assert (round_to(values, element) == values).all()
 
 
 def test_invented_launches_keep_the_promises() -> None:

@@ -312,6 +312,47 @@ def test_integers_out_of_range_are_tried_in_one_array_alone() -> None:
 # ---- the command
 
 
+def scatter(at: str) -> str:
+    """A kernel that stores at `%at`, computed from the numbers `%x` of an array."""
+    body = f"""
+  {at} : tile<8xi32>
+  %r = reshape %p_y : tile<ptr<i32>> -> tile<1xptr<i32>>
+  %b = broadcast %r : tile<1xptr<i32>> -> tile<8xptr<i32>>
+  %o = offset %b, %at : tile<8xptr<i32>>, tile<8xi32> -> tile<8xptr<i32>>
+  %seven = constant <i32: 7> : tile<8xi32>
+  %t = store_ptr_tko weak %o, %seven : tile<8xptr<i32>>, tile<8xi32> -> token"""
+    return kernel({"x": ("i32", 8)}, body, {}).replace("ptr<i32>>)", "ptr<i32>>, %p_y: tile<ptr<i32>>)", 1)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["%at = subi %x, %x", "%h = constant <i32: 31> : tile<8xi32>\n%at = mini %x, %h signed"]
+)
+def test_an_array_of_unknown_size_has_room_for_indices(wrong: str, tmp_path: Path) -> None:
+    ran = executed(scatter("%at = ori %x, %x"), scatter(wrong), tmp_path, runs=2)
+    assert ran.outcome == "different", ran.detail
+    assert "at y[" in ran.detail
+
+
+def repeated(body: str) -> str:
+    """A kernel that stores `%y`, computed from a number `%n` that an array has."""
+    constants = "".join(f"%c{each} = constant <i32: {each}> : tile<i32>\n" for each in (0, 1, 3))
+    first = f"{constants}%n = reshape %x : tile<1xi32> -> tile<i32>\n"
+    last = "\n%y = reshape %all : tile<i32> -> tile<1xi32>"
+    return kernel({"x": ("i32", 1)}, first + body + last, {"y": ("i32", 1)})
+
+
+def test_a_number_of_iterations_that_is_out_of_range_takes_no_time_from_the_others(tmp_path: Path) -> None:
+    loop = """%all = for %i in (%c0 to %n, step %c1) : tile<i32> iter_values(%s = %c0) -> (tile<i32>) {
+  %next = addi %s, %c3 : tile<i32>
+  continue %next : tile<i32>
+}"""
+    product = "%m = maxi %n, %c0 signed : tile<i32>\n%all = muli %m, %c3 : tile<i32>"
+    ran = executed(repeated(loop), repeated(product), tmp_path, runs=6)
+    assert ran.outcome == "equal", ran.detail
+    assert "the time was up" not in ran.detail
+    assert "none that the reference takes" in ran.detail
+
+
 def command(*arguments: str) -> Result:
     return CliRunner().invoke(app, [*arguments])
 

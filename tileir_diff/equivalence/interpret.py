@@ -6,10 +6,10 @@ memory, everything is undone and they run one after the other.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Final
 
 from tileir_diff.equivalence.backend import torch
+from tileir_diff.equivalence.clock import Stopwatch
 from tileir_diff.equivalence.dtypes import literal
 from tileir_diff.equivalence.frames import Frame
 from tileir_diff.equivalence.host import Empty, bind
@@ -141,7 +141,7 @@ class _Launch:
         self.tracing: frozenset[int] = frozenset()
         self.traced_block = 0
         self.done = 0
-        self.deadline: float | None = None
+        self.watch = Stopwatch()
         self.globals: dict[str, int] = {}
 
     def bind(self, args: Sequence[Any]) -> None:
@@ -198,7 +198,7 @@ class _Launch:
             self.noise,
         )
         machine.globals = self.globals
-        self.deadline = machine.deadline
+        self.watch = machine.watch
         self.done = 0
         return machine
 
@@ -254,7 +254,7 @@ class _Launch:
 
     def _advance(self, blocks: int) -> None:
         self.done += blocks
-        if self.deadline is not None and time.monotonic() > self.deadline and self.done < self.count:
+        if self.watch.beyond(self.limits.seconds) and self.done < self.count:
             raise TimeUp
         if self.progress is not None:
             self.progress(self.done, self.count)

@@ -6,7 +6,6 @@ that they share. Values are described in `frames`, memory in `memory`.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.equivalence import (
@@ -24,6 +23,7 @@ from tileir_diff.equivalence import (
     shapes,
     views,
 )
+from tileir_diff.equivalence.clock import Stopwatch
 from tileir_diff.equivalence.dtypes import element, shape
 from tileir_diff.equivalence.frames import Frame, Outcome
 from tileir_diff.equivalence.log import block_of
@@ -89,7 +89,7 @@ class Machine:
         self.doubtful = False
         self.complete = True
         self.spent = False
-        self.deadline = time.monotonic() + limits.seconds if limits.seconds is not None else None
+        self.watch = Stopwatch()
         self.freedoms: dict[tuple[TileOp, str], Freedom] = {}
         self.traced: list[Traced] = []
         self.printed: list[Printed] = []
@@ -205,7 +205,7 @@ class Machine:
 
     def tick(self) -> None:
         """Called before each op. Raises TimeUp."""
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        if self.watch.beyond(self.limits.seconds):
             raise TimeUp
 
     def block_at(self, row: int) -> tuple[int, int, int]:

@@ -127,48 +127,52 @@ def mismatch(
     found = one_sided(reference, generated)
     if found is not None:
         return found
-    suspects: dict[int, Tensor] = {}
+    suspects: list[_Suspects] = []
     for at, array in enumerate(arrays):
-        suspect = _different(array, at, reference, generated)
-        if suspect is not None and bool(suspect.any()):
-            suspects[at] = suspect
+        different = _different(array, at, reference, generated)
+        if different is not None and bool(different.any()):
+            suspects.append(_Suspects(array, at, (reference, generated), torch.nonzero(different)[:, 0]))
     if most == 0:
-        for at in list(suspects):
-            suspects[at] = suspects[at] & _is_large(arrays[at], at, reference, generated)
-            if not bool(suspects[at].any()):
-                del suspects[at]
+        for each in suspects:
+            each.keep(each.large())
+    else:
+        _explain(arrays, (reference, generated), sample, most, suspects)
+    first = next((each for each in suspects if len(each.places)), None)
+    return None if first is None else _first(first.array, first.at, reference, generated, first.places)
+
+
+def _explain(
+    arrays: Sequence[Array], plain: tuple[Ran, Ran], sample: Sample, most: int, suspects: list[_Suspects]
+) -> None:
+    """Drops the suspects that runs with noise explain; may stop before all of them are tried."""
     if not suspects:
-        return None
-    if most == 0:
-        at = min(suspects)
-        return _first(arrays[at], at, reference, generated, suspects[at])
-    spread = {at: torch.zeros(suspect.shape, dtype=torch.float64) for at, suspect in suspects.items()}
-    counts = {at: int(suspect.sum()) for at, suspect in suspects.items()}
+        return
+    counts = [len(each.places) for each in suspects]
     rounded = False
     done = 0
     for rounds in (FEW, min(SOME, most), most):
         while done < rounds:
             # At first the reference alone: its arithmetic is mostly that of both.
             noisy = (sample(0, done), sample(1, done)) if done >= FEW else (sample(0, done),)
-            rounded = _widen(arrays, (reference, generated), noisy, spread) or rounded
+            for each in suspects:
+                each.widen(noisy)
+                rounded = rounded or _moved(arrays, each.at, plain, noisy)
             done += 1
-        gross = False
-        for at in list(suspects):
-            left = suspects[at] & ~_within(arrays[at], at, reference, generated, spread[at], rounded)
-            if not bool(left.any()):
-                del suspects[at]
-                continue
-            far = _within(arrays[at], at, reference, generated, spread[at], True, GROSS)
-            gross = gross or bool((left & ~far).any())
-            if done >= SOME and int(left.sum()) >= max(ENOUGH, MOST * counts[at]):
-                gross = True
-        if not suspects:
-            return None
-        if gross or (done > FEW and not rounded):
-            break
-    at = min(suspects)
-    left = suspects[at] & ~_within(arrays[at], at, reference, generated, spread[at], rounded)
-    return _first(arrays[at], at, reference, generated, left)
+        left = [~each.within(rounded) for each in suspects]
+        gross = any(
+            bool((out & ~each.within(True, GROSS)).any())
+            or (done >= SOME and int(out.sum()) >= max(ENOUGH, MOST * count))
+            for each, out, count in zip(suspects, left, counts, strict=True)
+        )
+        if (
+            gross
+            or rounds == most
+            or (done > FEW and not rounded)
+            or not any(bool(out.any()) for out in left)
+        ):
+            for each, out in zip(suspects, left, strict=True):
+                each.keep(out)
+            return
 
 
 def beyond(
@@ -187,7 +191,7 @@ def beyond(
             if mask is not None:
                 inside |= _fitted(mask, inside)
         if not bool(inside.all()):
-            found = _first(array, at, reference, generated, ~inside)
+            found = _first(array, at, reference, generated, torch.nonzero(~inside)[:, 0])
             return found._replace(limit=f", beyond rtol {rtol:g} and atol {atol:g}")
     return None
 
@@ -221,61 +225,72 @@ def _numbers(tensor: Tensor, array: Array) -> Tensor:
     return (to_float(tensor, array.element) if array.element in SMALL else tensor).double()
 
 
-def _widen(
-    arrays: Sequence[Array], plain: tuple[Ran, Ran], noisy: tuple[Ran, ...], spread: dict[int, Tensor]
-) -> bool:
-    """Adds how far a run with noise is off; whether anything moved anywhere."""
-    moved = False
-    for at, widest in spread.items():
-        total = torch.zeros_like(widest)
-        for side, other in enumerate(noisy):
-            before, after = (_numbers(run.arrays[at], arrays[at]) for run in (plain[side], other))
-            same = (before == after) | (torch.isnan(before) & torch.isnan(after))
-            off = torch.nan_to_num((before - after).abs(), nan=math.inf, posinf=math.inf)
-            off = torch.where(same, 0.0, off)
-            mask = other.unsure[at]
-            if mask is not None:
-                off = torch.where(_fitted(mask, same), 0.0, off)
-            total = total + off * (2 / len(noisy))
-        spread[at] = torch.maximum(widest, total)
-        moved = moved or bool((total > 0).any())
-    return moved
+def _moved(arrays: Sequence[Array], at: int, plain: tuple[Ran, Ran], noisy: tuple[Ran, ...]) -> bool:
+    """Whether noise moved anything in an array that is not undetermined."""
+    for side, other in enumerate(noisy):
+        changed = _different(arrays[at], at, plain[side], other)
+        for mask in (plain[side].unsure[at], other.unsure[at]):
+            if changed is not None and mask is not None:
+                changed &= ~_fitted(mask, changed)
+        if changed is not None and bool(changed.any()):
+            return True
+    return False
 
 
-def _within(
-    array: Array,
-    at: int,
-    reference: Ran,
-    generated: Ran,
-    spread: Tensor,
-    rounded: bool,
-    times: float = 1.0,
-) -> Tensor:
-    """Elements whose difference rounding explains, or so many times as much would."""
-    doubts = [mask for mask in (reference.unsure[at], generated.unsure[at]) if mask is not None]
-    a, b = _numbers(reference.arrays[at], array), _numbers(generated.arrays[at], array)
-    off = torch.nan_to_num((a - b).abs(), nan=math.inf, posinf=math.inf)
-    if array.element in INTEGER_BITS:
-        inside = spread > 0
-        if times > 1:
-            inside = inside | (off < times)
-    else:
-        floor = _unit(torch.maximum(a.abs(), b.abs()), array.element) if rounded else 0.0
-        inside = off <= times * (floor + SLACK * spread)
-    for mask in doubts:
-        inside = inside & ~_fitted(mask, inside)
-    return inside
+class _Suspects:
+    """Elements of an array in which two runs differ, and how far noise moves them."""
+
+    def __init__(self, array: Array, at: int, plain: tuple[Ran, Ran], places: Tensor) -> None:
+        self.array, self.at, self.places = array, at, places
+        self.plain = tuple(self._numbers(run) for run in plain)
+        self.size = torch.maximum(*(each.abs() for each in self.plain))
+        self.off = _distance(*self.plain)
+        self.unsure = torch.zeros(places.shape, dtype=torch.bool)
+        for run in plain:
+            self.unsure |= self._unsure(run)
+        self.spread = torch.zeros(places.shape, dtype=torch.float64)
+
+    def _numbers(self, run: Ran) -> Tensor:
+        return _numbers(run.arrays[self.at][self.places], self.array)
+
+    def _unsure(self, run: Ran) -> Tensor:
+        mask = run.unsure[self.at]
+        none = torch.zeros(self.array.elements, dtype=torch.bool)
+        return (none if mask is None else _fitted(mask, none))[self.places]
+
+    def widen(self, noisy: tuple[Ran, ...]) -> None:
+        """Adds how far runs with noise are off, of the reference and perhaps the other side."""
+        total = torch.zeros_like(self.spread)
+        for before, run in zip(self.plain, noisy, strict=False):
+            off = torch.where(self._unsure(run), 0.0, _distance(before, self._numbers(run)))
+            total += off * (2 / len(noisy))
+        self.spread = torch.maximum(self.spread, total)
+
+    def within(self, rounded: bool, times: float = 1.0) -> Tensor:
+        """Which ones rounding explains, or so many times as much would."""
+        if self.array.element in INTEGER_BITS:
+            inside = self.spread > 0
+            if times > 1:
+                inside |= self.off < times
+        else:
+            floor = _unit(self.size, self.array.element) if rounded else 0.0
+            inside = self.off <= times * (floor + SLACK * self.spread)
+        return inside & ~self.unsure
+
+    def large(self) -> Tensor:
+        """Which ones are too far off for rounding, where that was shown before."""
+        size = torch.nan_to_num(self.size, nan=0.0, posinf=0.0)
+        return (self.off > LARGE * size) | self.unsure
+
+    def keep(self, chosen: Tensor) -> None:
+        """Goes on with some of them, after the last run with noise."""
+        self.places = self.places[chosen]
 
 
-def _is_large(array: Array, at: int, reference: Ran, generated: Ran) -> Tensor:
-    a, b = _numbers(reference.arrays[at], array), _numbers(generated.arrays[at], array)
-    off = torch.nan_to_num((a - b).abs(), nan=math.inf, posinf=math.inf)
-    size = torch.nan_to_num(torch.maximum(a.abs(), b.abs()), nan=0.0, posinf=0.0)
-    large = off > LARGE * size
-    for mask in (reference.unsure[at], generated.unsure[at]):
-        if mask is not None:
-            large = large | _fitted(mask, large)
-    return large
+def _distance(a: Tensor, b: Tensor) -> Tensor:
+    """How far numbers are apart: not at all where both are NaN, infinitely where one alone is finite."""
+    same = (a == b) | (torch.isnan(a) & torch.isnan(b))
+    return torch.where(same, 0.0, torch.nan_to_num((a - b).abs(), nan=math.inf, posinf=math.inf))
 
 
 def _unit(size: Tensor, name: str) -> Tensor:
@@ -290,12 +305,11 @@ def _number(run: Ran, at: int, array: Array, place: int) -> float | int:
     return to_float(run.arrays[at], array.element)[place].item()
 
 
-def _first(array: Array, at: int, reference: Ran, generated: Ran, left: Tensor) -> Mismatch:
-    """The element of the largest difference, of the first ones."""
-    places = torch.nonzero(left)[:, 0]
+def _first(array: Array, at: int, reference: Ran, generated: Ran, places: Tensor) -> Mismatch:
+    """The element of the largest difference, of the first ones of these places."""
     values: list[float | int | None] = []
-    a, b = _numbers(reference.arrays[at], array), _numbers(generated.arrays[at], array)
-    off = torch.nan_to_num((a - b).abs(), nan=math.inf, posinf=math.inf)[places[:256]]
+    a, b = (_numbers(run.arrays[at][places[:256]], array) for run in (reference, generated))
+    off = torch.nan_to_num((a - b).abs(), nan=math.inf, posinf=math.inf)
     index = int(places[int(torch.argmax(off))])
     for run in (reference, generated):
         mask = run.unsure[at]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tileir_diff.equivalence.backend import Tensor, torch
+from tileir_diff.equivalence.clock import Stopwatch
 from tileir_diff.equivalence.differential.compare import FEW, LARGE, MANY, Mismatch, beyond, mismatch
-from tileir_diff.equivalence.differential.launches import misaligned
+from tileir_diff.equivalence.differential.launches import INVALID, ITERATIONS, misaligned
 from tileir_diff.equivalence.differential.shrink import shrink
 from tileir_diff.equivalence.differential.values import (
     EDGES,
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from tileir_diff.equivalence.differential.plan import Plan
     from tileir_diff.equivalence.differential.sides import Ran, Side
 
-INVALID: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/", "order/stuck")
-"""Errors of the reference that say that the input is none of its inputs."""
 ASTRAY: Final = ("bounds/", "memory/")
-"""Errors of the generated side by which integers are too large to be indices."""
+"""Errors of one that leaves its arrays."""
+UNTOLD: Final = ("race/", "undetermined/")
+"""Errors of the reference by which integers are too large to tell much: fewer results are determined."""
+LARGE_RULES: Final = ((*INVALID, *UNTOLD), (*ASTRAY, "loop/"))
+"""Errors of either side by which integers are too large, where it does not make them otherwise."""
 LEVELS: Final = (4, 16, 64, 256, 1024, 1 << 16)
 """How large integers in arrays may get, as far as both sides stay within their arrays; sizes
 among the arguments are tried too."""
@@ -85,11 +87,13 @@ class Pair:
     ) -> None:
         self.sides = reference, generated
         self.seed = seed
-        self.start = time.monotonic()
+        self.watch = Stopwatch()
         self.seconds = seconds
         self.small = small
         self.recent: dict[object, Ran] = {}
         """What the reference did last, by the input."""
+        self.filled: dict[object, list[Tensor]] = {}
+        """The arrays that were made last, by the input."""
         self.reach = True
         """Whether the comparison leaves open that the sides reach different memory."""
         self.tolerance: Mapping[str, tuple[float, float]] = {}
@@ -103,14 +107,14 @@ class Pair:
 
     def left(self) -> float:
         """Seconds that are left."""
-        return self.seconds - (time.monotonic() - self.start)
+        return self.seconds - self.watch.spent()
 
-    def limits(self, reserve: float = 0.0) -> Limits:
+    def limits(self, reserve: float = 0.0, iterations: int = Limits().iterations) -> Limits:
         """For one run; a share of all the time stays unspent. Raises TimeUp where no time is left."""
         seconds = self.left() - reserve * self.seconds
         if seconds <= 0:
             raise TimeUp
-        return Limits(seconds=seconds)
+        return Limits(seconds=seconds, iterations=iterations)
 
     # ---- one input
 
@@ -122,17 +126,18 @@ class Pair:
         most: int = MANY,
         known: Ran | None = None,
         tolerance: Mapping[str, tuple[float, float]] | None = None,
+        iterations: int = Limits().iterations,
     ) -> Mismatch | str | None:
         """The difference on one input; a text: why it does not count. `most`: as `mismatch` takes it.
 
-        `known`: what the reference does, where it ran already; `tolerance`: as `beyond` takes it.
-        Raises TimeUp.
+        `known`: what the reference does, where it ran already; `tolerance`: as `beyond` takes it;
+        `iterations`: after which a loop counts as endless. Raises TimeUp.
         """
-        reference = known or self.sides[0].run(plan, contents, self.limits())
+        reference = known or self.sides[0].run(plan, contents, self.limits(iterations=iterations))
         unusable = [rule for rule in reference.errors if rule.startswith(INVALID) and rule not in usual]
         if unusable:
             return unusable[0]
-        generated = self.sides[1].run(plan, contents, self.limits())
+        generated = self.sides[1].run(plan, contents, self.limits(iterations=iterations))
 
         def sample(side: int, number: int) -> Ran:
             noise = Noise(self.seed * 1000 + number, self.types)
@@ -167,12 +172,12 @@ class Pair:
             contents = self.contents(plan, recipe)
             known = self.recent.pop(self._key(plan, recipe), None)
             tolerance = self.tolerance if set(recipe.kinds) == {"ordinary"} else None
-            result = self.check(plan, contents, self.usual[plan], known=known, tolerance=tolerance)
-            if (
-                isinstance(result, Mismatch)
-                and not OUTSIDE.isdisjoint(recipe.kinds)
-                and not self._counts(result)
-            ):
+            outside = not OUTSIDE.isdisjoint(recipe.kinds)
+            iterations = ITERATIONS if outside else Limits().iterations
+            result = self.check(
+                plan, contents, self.usual[plan], known=known, tolerance=tolerance, iterations=iterations
+            )
+            if isinstance(result, Mismatch) and outside and not self._counts(result):
                 result = result.rule
             if isinstance(result, str):
                 tried.unusable += 1
@@ -195,10 +200,13 @@ class Pair:
         return not mismatch.rule.startswith(INVALID) or (self.reach and mismatch.rule.startswith(ASTRAY))
 
     def contents(self, plan: Plan, recipe: Recipe) -> list[Tensor]:
-        return [
-            fill(array, kind, self.levels.get((plan, at), 2), recipe.seed, self.constants)
-            for at, (array, kind) in enumerate(zip(plan.arrays, recipe.kinds, strict=True))
-        ]
+        key = self._key(plan, recipe)
+        if key not in self.filled:
+            self.filled = {key: [
+                fill(array, kind, self.levels.get((plan, at), 2), recipe.seed, self.constants)
+                for at, (array, kind) in enumerate(zip(plan.arrays, recipe.kinds, strict=True))
+            ]}  # fmt: skip
+        return self.filled[key]
 
     def _inputs(self, plans: list[Plan], runs: int) -> Iterator[tuple[Plan, Recipe]]:
         """`runs` inputs: all plans with ordinary numbers, then kinds of numbers in turn over the plans."""
@@ -235,23 +243,28 @@ class Pair:
         integers = [
             at for at, array in enumerate(plan.arrays) if not is_float(array.element) and array.elements
         ]
-        first = self._errors(plan, recipe)
+        first = self._errors(plan, recipe, 0, INVALID)
         if first and integers:
             for at in integers:
                 self.levels[plan, at] = 1
-            first = self._errors(plan, recipe)
+            first = self._errors(plan, recipe, 0, INVALID)
         self.usual[plan] = first
         if not integers:
             return
-        usual = first, self._errors(plan, recipe, 1)
+        usual = tuple([self._errors(plan, recipe, side, rules) for side, rules in enumerate(LARGE_RULES)])
         with contextlib.suppress(TimeUp):  # the levels that were found so far will do
             for at in integers:
-                largest, *others = sorted({*LEVELS, *_sizes(plan)}, reverse=True)
-                if self._fits(plan, recipe, at, largest, usual):
+                levels = sorted({*LEVELS, *_sizes(plan)})
+                if self._fits(plan, recipe, at, levels[-1], usual):
                     continue
-                for level in reversed(others):
-                    if not self._fits(plan, recipe, at, level, usual):
-                        break
+                # where one fits, smaller ones mostly do
+                low, high = 0, len(levels) - 1
+                while low < high:
+                    middle = (low + high) // 2
+                    if self._fits(plan, recipe, at, levels[middle], usual):
+                        low = middle + 1
+                    else:
+                        high = middle
 
     def _fits(
         self,
@@ -259,7 +272,7 @@ class Pair:
         recipe: Recipe,
         at: int,
         level: int,
-        usual: tuple[frozenset[str], frozenset[str]],
+        usual: tuple[frozenset[str], ...],
     ) -> bool:
         """Whether both sides take integers below `level` in an array; then they get them from now on.
 
@@ -269,21 +282,27 @@ class Pair:
         self.levels[plan, at] = level
         fits = False
         try:
+            limits = self.limits(LEVELS_SHARE, ITERATIONS)
             fits = all(
-                self._errors(plan, recipe, side, LEVELS_SHARE) <= known for side, known in enumerate(usual)
+                self._errors(plan, recipe, side, rules, limits) <= usual[side]
+                for side, rules in enumerate(LARGE_RULES)
             )
         finally:
             if not fits:
                 self.levels[plan, at] = before
         return fits
 
-    def _errors(self, plan: Plan, recipe: Recipe, side: int = 0, reserve: float = 0.0) -> frozenset[str]:
-        """Raises TimeUp; a share of the time stays unspent."""
-        ran = self.sides[side].run(plan, self.contents(plan, recipe), self.limits(reserve))
+    def _errors(
+        self, plan: Plan, recipe: Recipe, side: int, rules: tuple[str, ...], limits: Limits | None = None
+    ) -> frozenset[str]:
+        """Errors of these rules that a side makes. Raises TimeUp."""
+        key = self._key(plan, recipe)
+        ran = None if side else self.recent.get(key)
+        if ran is None:
+            ran = self.sides[side].run(plan, self.contents(plan, recipe), limits or self.limits())
         if side == 0:
-            self.recent = {self._key(plan, recipe): ran}
-        wrong = ASTRAY if side else INVALID
-        return frozenset(rule for rule in ran.errors if rule.startswith(wrong))
+            self.recent = {key: ran}
+        return frozenset(rule for rule in ran.errors if rule.startswith(rules))
 
     def _small(self, found: Found) -> Found:
         """The difference with smaller arrays, fewer blocks and fewer elements, as far as the time goes."""

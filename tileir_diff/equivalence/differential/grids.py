@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from tileir_diff.equivalence.backend import torch
-from tileir_diff.equivalence.differential.launches import measured
+from tileir_diff.equivalence.differential.launches import INVALID, measured, with_room
 from tileir_diff.equivalence.differential.values import fill
 from tileir_diff.equivalence.machine import TimeUp
 
@@ -26,7 +26,6 @@ SOUGHT_SHARE: Final = 0.5
 """Part of the time for one pair that is left when no launch is sought any more."""
 CHECKED_SHARE: Final = 0.3
 """Part that is left when a launch that was found has been checked."""
-ERRORS: Final = ("assume/", "bounds/", "memory/", "integer/", "loop/", "order/stuck")
 
 
 class Grids:
@@ -62,6 +61,7 @@ class Grids:
             plan = measured(sides, plan, missing, self.pair.limits(SOUGHT_SHARE))
             if self._written(plan) is None:
                 return None
+            plan = with_room(sides, plan, missing, self.pair.limits(SOUGHT_SHARE), self.pair.seed)
         except TimeUp:
             if not tried:
                 raise
@@ -102,7 +102,7 @@ class Grids:
         if plan not in self.written:
             contents = self._contents(plan)
             ran = self.pair.sides[0].run(plan, contents, self.pair.limits(SOUGHT_SHARE))
-            errs = any(rule.startswith(ERRORS) for rule in ran.errors)
+            errs = any(rule.startswith(INVALID) for rule in ran.errors)
             changed = (
                 int((before.view(torch.uint8) != after.view(torch.uint8)).sum())
                 for before, after in zip(contents, ran.arrays, strict=True)

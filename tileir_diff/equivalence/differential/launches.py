@@ -9,11 +9,12 @@ from tileir_diff.dialect.attributes import DivBy
 from tileir_diff.dialect.types import Ptr, Tile
 from tileir_diff.equivalence.backend import torch
 from tileir_diff.equivalence.differential.plan import Array, Grid, Plan, Pointer
+from tileir_diff.equivalence.differential.values import fill, is_float
 from tileir_diff.equivalence.dtypes import bits, dtype
 from tileir_diff.match.roles import array_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.equivalence.backend import Tensor
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 PLACEHOLDER = 64
 """Elements of an array whose size is not known yet."""
 PROBES = 2
+ROOM = (256, 64, 16, 4)
+"""How large integers in arrays get for which arrays of unknown size have room, if not too much of it."""
+MOST_ROOM = 1 << 20
+"""Elements of an array that has such room."""
+ITERATIONS = 1024
+"""Of a loop whose bounds are read from arrays: with more of them, integers are too large."""
+INVALID = ("assume/", "bounds/", "memory/", "integer/", "loop/", "order/stuck")
+"""Errors of the reference that say that the input is none of its inputs."""
 GIVEN = "the launch given"
 
 
@@ -40,8 +49,8 @@ def pointee(parameter: Any) -> str | None:
     return kind.element.pointee.name if isinstance(kind.element, Ptr) else None
 
 
-def from_launch(sides: tuple[Side, Side], launch: Launch, limits: Limits) -> Plan:
-    """The plan of a launch that gives all values of both sides. Raises CannotMakeError."""
+def from_launch(sides: tuple[Side, Side], launch: Launch, limits: Limits, seed: int = 0) -> Plan:
+    """The plan of a launch that gives all values of both sides. Raises CannotMakeError and TimeUp."""
     slots: list[list[Slot]] = []
     elements: dict[str, str] = {}
     for side, given in zip(sides, (launch.reference, launch.generated), strict=True):
@@ -55,7 +64,7 @@ def from_launch(sides: tuple[Side, Side], launch: Launch, limits: Limits) -> Pla
     grids = _grid(launch.reference), _grid(launch.generated)
     plan = Plan(tuple(arrays), tuple(slots[0]), tuple(slots[1]), grids, True, GIVEN)
     missing = [at for at, count in enumerate(counts) if count is None]
-    return measured(sides, plan, missing, limits)
+    return with_room(sides, measured(sides, plan, missing, limits), missing, limits, seed)
 
 
 def _grid(side: SideLaunch) -> Grid:
@@ -116,25 +125,91 @@ def span(shape: Sequence[int], strides: Sequence[int]) -> int:
 def measured(sides: tuple[Side, Side], plan: Plan, missing: Sequence[int], limits: Limits) -> Plan:
     """The plan with arrays of unknown size as large as the reference, else the generated side, reaches."""
     for _ in range(PROBES if missing else 0):
-        contents = [_blank(array) for array in plan.arrays]
-        arrays = list(plan.arrays)
-        left = list(missing)
-        for side in sides:
-            used = _used(side, plan, left)
-            if not used:
-                continue
-            reach: dict[str, int] = {}
-            side.run(plan, contents, limits, reach=reach)
-            for at, names in used.items():
-                size = max(1, bits(plan.arrays[at].element) // 8)
-                reached = max(_reached(reach, name) for name in names)
-                if reached > 0:
-                    arrays[at] = arrays[at]._replace(elements=-(-reached // size))
-                    left.remove(at)
-        if arrays == list(plan.arrays):
+        reached, _ = _reaching(sides, plan, missing, [_blank(array) for array in plan.arrays], limits)
+        wider = _with_elements(plan, reached)
+        if wider == plan:
             break
-        plan = plan._replace(arrays=tuple(arrays))
+        plan = wider
     return plan
+
+
+def with_room(
+    sides: tuple[Side, Side], plan: Plan, missing: Sequence[int], limits: Limits, seed: int
+) -> Plan:
+    """The plan with arrays of unknown size so large that integers in arrays may be other than zero.
+
+    As it is where they are no indices, or where the sizes that are known leave no room. Raises TimeUp.
+    """
+    if not missing or all(is_float(array.element) for array in plan.arrays):
+        return plan
+    limits = limits._replace(iterations=ITERATIONS)
+    _, usual = _reaching(sides, plan, missing, [_blank(array) for array in plan.arrays], limits)
+    for level in ROOM:
+        wider, errors = _wider(sides, plan, missing, limits, level, seed)
+        if not errors - usual and all(array.elements <= MOST_ROOM for array in wider.arrays):
+            return wider
+    return plan
+
+
+def _wider(
+    sides: tuple[Side, Side], plan: Plan, missing: Sequence[int], limits: Limits, level: int, seed: int
+) -> tuple[Plan, frozenset[str]]:
+    """With room for integers below `level`, and what goes wrong with these all the same."""
+    errors: frozenset[str] = frozenset()
+    for _ in range(2 * PROBES):
+        sizes = {at: plan.arrays[at].elements for at in missing}
+        errors = frozenset()
+        for kind in ("ordinary", "equal"):
+            contents = [
+                torch.full_like(_blank(array), level - 1)
+                if kind == "equal" and not is_float(array.element)
+                else fill(array, kind, level, seed)
+                for array in plan.arrays
+            ]
+            reached, wrong = _reaching(sides, plan, missing, contents, limits)
+            errors |= wrong
+            sizes = {at: max(count, reached.get(at, 0)) for at, count in sizes.items()}
+        wider = _with_elements(plan, sizes)
+        if wider == plan or any(count > MOST_ROOM for count in sizes.values()):
+            return wider, errors
+        plan = wider
+    return plan, errors
+
+
+def _reaching(
+    sides: tuple[Side, Side],
+    plan: Plan,
+    missing: Sequence[int],
+    contents: Sequence[Tensor],
+    limits: Limits,
+) -> tuple[dict[int, int], frozenset[str]]:
+    """How many elements of these arrays the reference, else the generated side, reaches, by array.
+
+    And what makes the input none of the reference's. Raises TimeUp.
+    """
+    found: dict[int, int] = {}
+    errors: frozenset[str] = frozenset()
+    for side in sides:
+        used = _used(side, plan, [at for at in missing if at not in found])
+        if not used and side.number:
+            continue
+        reach: dict[str, int] = {}
+        ran = side.run(plan, contents, limits, reach=reach)
+        if side.number == 0:
+            errors = frozenset(rule for rule in ran.errors if rule.startswith(INVALID))
+        for at, names in used.items():
+            size = max(1, bits(plan.arrays[at].element) // 8)
+            reached = max(_reached(reach, name) for name in names)
+            if reached > 0:
+                found[at] = -(-reached // size)
+    return found, errors
+
+
+def _with_elements(plan: Plan, counts: Mapping[int, int]) -> Plan:
+    arrays = list(plan.arrays)
+    for at, count in counts.items():
+        arrays[at] = arrays[at]._replace(elements=count)
+    return plan._replace(arrays=tuple(arrays))
 
 
 def _used(side: Side, plan: Plan, arrays: Iterable[int]) -> dict[int, list[str]]:

@@ -114,7 +114,7 @@ def make_plans(pair: Pair, options: CompareOptions, doubts: Doubts) -> list[Plan
     if launch is not None and applies(launch, *entries):
         launch = by_position(launch, *entries)
         if launch.reference.args is not None and launch.generated.args is not None:
-            return [from_launch(pair.sides, launch, pair.limits())]
+            return [from_launch(pair.sides, launch, pair.limits(), pair.seed)]
         options = options._replace(launch=launch)
     elif launch is not None:
         options = options._replace(launch=None)

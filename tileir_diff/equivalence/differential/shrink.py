@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Final
 
 from tileir_diff.equivalence.backend import Tensor, torch
+from tileir_diff.equivalence.clock import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +24,12 @@ def shrink(
     contents: list[Tensor], found: Mismatch, check: Check, seconds: float
 ) -> tuple[list[Tensor], Mismatch]:
     """Arrays with fewer elements that are not zero, and the difference of the same kind that they show."""
-    deadline = time.monotonic() + seconds
+    watch = Stopwatch()
     best, shown = list(contents), found
 
     def attempt(at: int, data: Tensor) -> bool:
         nonlocal shown
-        if time.monotonic() > deadline:
+        if watch.beyond(seconds):
             return False
         trial = [*best[:at], data, *best[at + 1 :]]
         result = check(trial)

@@ -13,6 +13,8 @@ import json
 import math
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,14 +73,28 @@ def arrays(meta: dict[str, Any], kind: str, seed: int = 1234) -> dict[str, Any]:
 
 
 def run_side(path: Path, side: dict[str, Any], buffers: dict[str, Any], seconds: float) -> bool:
-    """Changes the buffers; whether the whole grid ran in time."""
-    from tileir_diff import interpret
-    from tileir_diff.equivalence.model import Limits
+    """Changes the buffers; whether the whole grid ran in time.
 
+    Arrays that only one side has, of which no size is known, are as large as the largest.
+    """
+    from tileir_diff import interpret
+    from tileir_diff.dialect import parse_text
+    from tileir_diff.equivalence.backend import torch
+    from tileir_diff.equivalence.dtypes import dtype
+    from tileir_diff.equivalence.model import Limits
+    from tileir_diff.equivalence.pointers import pointee
+
+    entries = parse_text(path.read_text(encoding="utf-8"), str(path)).entries
+    entry = next(each for each in entries if each.symbol == side["entry"])
+    parameters = entry.regions[0].block.args
+    most = max(buffer.numel() for buffer in buffers.values())
     values: list[Any] = []
-    for argument in side["args"]:
+    for argument, parameter in zip(side["args"], parameters, strict=True):
         ((kind, value),) = argument.items()
-        values.append(buffers[value] if kind == "ptr" and value is not None else value)
+        if kind == "ptr" and value is not None:
+            known = buffers.get(value)
+            value = torch.zeros(most, dtype=dtype(pointee(parameter))) if known is None else known
+        values.append(value)
     run = interpret(str(path), values, grid=side["grid"], entry=side["entry"], limits=Limits(seconds=seconds))
     return run.complete
 
@@ -147,9 +163,6 @@ def examine(pair: Pair, kind: str, seconds: float, blocks: int = 0) -> Outcome:
     if pair.launch is None:
         return Outcome(pair.name, kind, "not run", "no launch", 0.0)
     launch = json.loads(pair.launch.read_text(encoding="utf-8"))
-    unknown = _pointers(launch) - pair.meta["arrays"].keys()
-    if unknown:
-        return Outcome(pair.name, kind, "not run", f"no size of {', '.join(sorted(unknown))}", 0.0)
     sides: list[dict[str, Any]] = []
     cut = False
     for name, path in (("reference", pair.reference), ("generated", pair.generated)):
@@ -183,9 +196,8 @@ def changed_in(before: Any, *after: Any) -> Any:
     return torch.stack([(each != bits[0]).any(dim=1) for each in bits[1:]]).any(dim=0)
 
 
-def _pointers(launch: dict[str, Any]) -> set[str]:
-    given = [argument.get("ptr") for side in launch.values() for argument in side["args"]]
-    return {name for name in given if name is not None}
+def _class(pair: Pair) -> str:
+    return str(pair.meta.get("class", "unknown"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -201,28 +213,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=0,
         help="of larger grids only so many blocks, where they are independent",
     )
+    parser.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
     parser.add_argument("--json", metavar="FILE", help="write all results")
     parser.add_argument("-v", "--verbose", action="store_true", help="each input")
     options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
+    tasks = [
+        (pair, inputs, options.seconds, options.blocks)
+        for pair in pairs([Path(each) for each in options.folders] or [default_folder("pairs")])
+        if pair.meta.get("gpu") and options.only in f"{_class(pair)} {pair.name}"
+        for inputs in pair.meta["gpu"]["inputs"]
+    ]
     results: list[tuple[str, Outcome]] = []
-    for pair in pairs([Path(each) for each in options.folders] or [default_folder("pairs")]):
-        kind = str(pair.meta.get("class", "unknown"))
-        if not pair.meta.get("gpu") or options.only not in f"{kind} {pair.name}":
-            continue
-        for inputs in pair.meta["gpu"]["inputs"]:
-            outcome = examine(pair, inputs, options.seconds, options.blocks)
+    spawned = get_context("spawn")
+    with ProcessPoolExecutor(options.jobs, spawned, torch.set_num_threads, (1,)) as workers:
+        futures = {workers.submit(examine, *task): _class(task[0]) for task in tasks}
+        for future in as_completed(futures):
+            outcome, kind = future.result(), futures[future]
             results.append((kind, outcome))
             if options.verbose or outcome.ends not in ("same", "rounding"):
-                seconds = f"{outcome.seconds:6.1f} s"
                 print(
-                    f"{outcome.ends:9}{kind:11}{inputs:9}{seconds}  {outcome.name}: {outcome.detail}",
+                    f"{outcome.ends:9}{kind:11}{outcome.kind:9}{outcome.seconds:6.1f} s  {outcome.name}: "
+                    f"{outcome.detail}",
                     flush=True,
                 )
     counts = collections.Counter(outcome.ends for _, outcome in results)
     print(f"{len(results)} inputs of pairs: " + ", ".join(f"{counts[name]} {name}" for name in ORDER))
     if options.json:
-        rows = [{"class": kind, **outcome._asdict()} for kind, outcome in results]
+        rows = [{"class": kind, **outcome._asdict()} for kind, outcome in sorted(results)]
         Path(options.json).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return 0
 

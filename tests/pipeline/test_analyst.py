@@ -56,6 +56,11 @@ def more(given: Given, **changes: Any) -> dict[str, Any]:
         ),
         ("tolerance", {"tolerance": {"y": {"rtol": 0.5, "atol": 0}}}, "rtol 0.01"),
         ("tolerance", {"tolerance": {"z": {"rtol": 0, "atol": 0}}}, "z is none of the arrays"),
+        ("target", {"target": {"options": {"turbo": 3}}}, "no option is called turbo; there are occupancy"),
+        ("target", {"target": {"options": {"occupancy": 0}}}, "occupancy=0: no launcher sets that"),
+        ("target", {"target": {"options": {"occupancy": 10**30}}}, "no launcher sets that"),
+        ("target", {"target": {"options": {"max_divisibility": 3}}}, "max_divisibility=3"),
+        ("target", {"target": {"like": ["x"]}}, "like: 'x'"),
     ],
 )
 def test_a_false_claim_is_found(what: str, changes: dict[str, Any], said: str, tmp_path: Path) -> None:
@@ -79,6 +84,22 @@ def test_a_false_shape_is_found(changes: dict[str, Any], said: str, tmp_path: Pa
     given = port_of(tmp_path, "softmax")
     edited(given, arrays=more(given, x=array(given, "x").model_copy(update=changes).model_dump()))
     assert said in {check.name: check.detail for check in failed(given)}["softmax: shapes"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"align": 1}, "x: the kernel promises an alignment of 16 bytes, not 1"),
+        ({"align": 4096}, "x: the kernel promises an alignment of 16 bytes, not 4096"),
+        ({"shape": [1]}, "x: [1], strides [1], and the launch passes [1000, 1]"),
+    ],
+)
+def test_a_false_array_is_found_where_the_dump_has_only_pointers(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    given = port_of(tmp_path, "vector_add")
+    edited(given, arrays=more(given, x=array(given, "x").model_copy(update=changes).model_dump()))
+    assert said in {check.name: check.detail for check in failed(given)}["vector_add: shapes"]
 
 
 def test_a_true_constant_passes(tmp_path: Path) -> None:

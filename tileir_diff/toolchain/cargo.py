@@ -6,8 +6,9 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -229,15 +230,24 @@ def _cargo(
 
 
 def _run(call: list[str], folder: str, path: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Runs a program; the compilers that it started end with it. Raises InputError where it does not end."""
     try:
-        return subprocess.run(
-            call, cwd=folder, capture_output=True, text=True, errors="replace", timeout=SECONDS, env=env,
-            check=False,
+        process = subprocess.Popen(
+            call, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+            env=env, start_new_session=True,
         )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise InputError(f"{Path(call[0]).name} did not finish in {SECONDS:.0f} s", path) from None
     except OSError as error:
         raise InputError(f"{call[0]} cannot be run: {error.strerror}", path) from None
+    with process:
+        try:
+            out, err = process.communicate(timeout=SECONDS)
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise InputError(f"{Path(call[0]).name} did not finish in {SECONDS:.0f} s", path) from None
+            raise
+    return subprocess.CompletedProcess(call, process.returncode, out, err)
 
 
 def _refusal(message: dict[str, Any], root: Path) -> InputError:

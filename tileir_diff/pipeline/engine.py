@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from tileir_diff import __version__
 from tileir_diff.errors import InputError, MissingToolError
+from tileir_diff.pipeline.agents import attached
 from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes
 from tileir_diff.pipeline.gates.common import RESULTS, Given, Ruled
 from tileir_diff.pipeline.log import Answered, Attempted, Begun, Ended, Judged, Log, Supplied, sha256
@@ -145,11 +146,13 @@ class Port:
         limits, state = limits_of(begun), run.state
         with tempfile.TemporaryDirectory(prefix="tileir-port-") as place:
             folder = Path(place, "port")
+            card = self.log.store.get(attempted.card).decode()
             materialise(folder, run.files, self.log.store)
+            lay(folder, attached(card))
             before = snapshot(folder)
             _protect(folder, stage)
             task = Task(
-                stage, begun.operator, attempted.attempt, folder, self.log.store.get(attempted.card).decode(),
+                stage, begun.operator, attempted.attempt, folder, card,
                 limits.tokens - state.tokens, limits.seconds - state.seconds, (self.folder,),
             )  # fmt: skip
             start = monotonic()
@@ -303,12 +306,17 @@ def taken(
 def materialise(folder: Path, files: Mapping[str, str], store: Store) -> None:
     """A folder with exactly these files. Raises InputError where it cannot be written."""
     shutil.rmtree(folder, ignore_errors=True)
+    lay(folder, {path: store.get(name) for path, name in files.items()})
+
+
+def lay(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Writes files below a folder, which is made where it is not there. Raises InputError."""
     try:
-        folder.mkdir(parents=True)
-        for path, name in files.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, data in files.items():
             place = folder / path
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(store.get(name))
+            place.write_bytes(data)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror}", str(folder)) from None
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from tileir_diff import __version__
 from tileir_diff.errors import InputError, MissingToolError
 from tileir_diff.pipeline.agents import attached
-from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes
+from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes, listed
 from tileir_diff.pipeline.gates.common import RESULTS, Given, Ruled
 from tileir_diff.pipeline.log import Answered, Attempted, Begun, Ended, Judged, Log, Supplied, sha256
 from tileir_diff.pipeline.machine import WORKER
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)
 """What the system lacks, not the answer."""
+ENDS: Final = {"timeout": "did not end in its time", "stopped": "was stopped, for its tokens are used up"}
+"""How a worker ended that neither answered nor failed."""
 MOST: Final = 100
 """So many changes of an artifact are told."""
 
@@ -250,13 +252,17 @@ def judged(
     Raises InputError where nothing can be decided: the disk is full, or a program is missing.
     """
     stage = answered.stage
+    foreign = [path for path in answered.refused if not owns(stage, path)]
+    if foreign:
+        told = f"it changed what is not its own, and nothing is taken: {listed(foreign)}"
+        return _broken(stage, "REFUSED", told)
     if answered.refused:
-        listed = ", ".join(answered.refused[:5])
-        return _broken(stage, "REFUSED", f"it changed what is not its own, and nothing is taken: {listed}")
+        told = f"no plain file, or all are more than {LARGEST >> 20} MiB: {listed(answered.refused)}"
+        return _broken(stage, "REFUSED", told)
     if answered.status != "ok":
         lines = store.get(answered.said).decode("utf-8", "replace").strip().splitlines()[-3:]
         said = "\n".join(lines) or "it said nothing"
-        return _broken(stage, "CRASHED", f"the worker {answered.status}: {said}")
+        return _broken(stage, "CRASHED", f"the worker {ENDS.get(answered.status, answered.status)}: {said}")
     files = {path: name for path, name in run.files.items() if not owns(stage, path)} | answered.outputs
     place = place or _gate_folder(hidden)
     try:

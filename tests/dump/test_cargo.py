@@ -24,8 +24,7 @@ def test_a_compiler_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "cargo").chmod(0o755)
     (tmp_path / "Cargo.toml").touch()
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(cargo, "SECONDS", 0.5)
-    with pytest.raises(InputError, match="cargo did not finish"):
+    with cargo.limited(0.5), pytest.raises(InputError, match="cargo did not finish in 1 s"):
         cargo.read_crate(str(tmp_path))
     compiler = int((tmp_path / "pid").read_text())
     deadline = time.monotonic() + 10

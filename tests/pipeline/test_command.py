@@ -280,6 +280,7 @@ def test_what_says_no_tokens_counts_none(make: str, tmp_path: Path) -> None:
         "os.truncate(os.open('analysis.json', 66), 1 << 40)",
         "os.link('analysis.json', 'kernel.rs')", "os.rename('reference', 'elsewhere')",
         "[open(f'{at}.txt', 'w') for at in range(11000)]",
+        "[os.truncate(os.open(f'{at}.txt', 66), 1 << 30) for at in range(60)]",
         "import shutil; shutil.rmtree('reference'); os.symlink('/', 'reference')",
     ],
 )  # fmt: skip

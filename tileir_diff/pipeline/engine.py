@@ -25,6 +25,7 @@ from tileir_diff.pipeline.stages import STAGES, owns
 from tileir_diff.pipeline.state import Run, basis, limits_of, replayed
 from tileir_diff.pipeline.workers.model import SCRATCH, Task
 from tileir_diff.toolchain.cache import cache_folder
+from tileir_diff.toolchain.cargo import limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -184,7 +185,10 @@ class Port:
 
     def _judge(self, run: Run, answered: Answered) -> None:
         start = monotonic()
-        ruled = judged(answered, run, self._begun(), self.gates, self.log.store, self.folder)
+        begun = self._begun()
+        left = limits_of(begun).seconds - run.state.seconds - answered.seconds
+        with limited(left):  # what a worker wrote may be long in building
+            ruled = judged(answered, run, begun, self.gates, self.log.store, self.folder)
         verdict = signed(ruled.verdict, self.key).to_json()
         put = self.log.store.put
         before = run.last.get(answered.stage)

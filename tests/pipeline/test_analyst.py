@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from tests.pipeline.real import KERNELS, array, edited, lay, port_of, spec
+from tileir_diff.dump.rust_signature import Entry
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import Check, GateVerdict, Reference
 from tileir_diff.pipeline.gates.analyst import judge
 from tileir_diff.pipeline.gates.common import BASELINES, Given
+from tileir_diff.pipeline.gates.signature import plan
 from tileir_diff.pipeline.references import prepare
 from tileir_diff.pipeline.workers.analyse import analyse
 
@@ -162,6 +164,13 @@ def test_what_is_no_analysis_is_malformed(text: str, tmp_path: Path) -> None:
     assert judge(given).verdict.outcome == "MALFORMED"
 
 
+@pytest.mark.parametrize("value", [{}, {"i32": 1, "i64": 1}])
+def test_an_argument_has_one_value(value: dict[str, int], tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    with pytest.raises(ValueError, match=r"arguments\.3"):
+        edited(given, arguments=[*given.analysis().variants[0].arguments[:3], value])
+
+
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../x", "a//b", "./x", "a\nb", ""])
 def test_a_path_stays_in_the_port(path: str, tmp_path: Path) -> None:
     given = port_of(tmp_path, "softmax")
@@ -183,6 +192,12 @@ def test_a_reference_that_cannot_be_read_is_bad_input(given: str, said: str) -> 
         prepare([given])
     with pytest.raises(InputError, match="no reference"):
         prepare([])
+
+
+def test_a_launch_that_passes_no_array_fits_no_kernel(tmp_path: Path) -> None:
+    [variant] = port_of(tmp_path, "softmax").analysis().variants
+    with pytest.raises(InputError, match="gets x, which is none of the arrays"):
+        plan(variant.model_copy(update={"arrays": {}}), [Entry("kernel::m", "m", (), ())], "kernel.rs")
 
 
 def measured_as(given: Given, *, backend: str, evidence: str, **times: dict[str, float]) -> GateVerdict:

@@ -66,7 +66,6 @@ def _dump(spec: str) -> dict[str, bytes]:
     facts = Reference(
         name=name,
         entry=entry.removeprefix("@"),
-        arch=str(side.get("arch", "sm_100")),
         grid=side.get("grid"),
         arguments=side.get("args"),
         arrays=_given(side, module.entries[known.index(entry.removeprefix("@"))], launch),

@@ -12,7 +12,7 @@ import math
 import re
 import types
 import typing
-from typing import Final
+from typing import Final, cast
 
 CTYPES: Final = re.compile(
     r"c_\w+|Structure|Union|Array|POINTER|pointer|byref|sizeof|addressof|alignment|ArgumentError"
@@ -20,14 +20,14 @@ CTYPES: Final = re.compile(
 """What describes an argument; the rest of ctypes opens libraries and reaches any memory."""
 EVALUATES: Final = frozenset(("ForwardRef", "evaluate_forward_ref", "get_args", "get_type_hints"))
 """What of typing runs a text as Python, or gives what does."""
-MODULES: Final = {
+MODULES: Final[dict[str, frozenset[str]]] = {
     "__future__": frozenset(__future__.all_feature_names),
-    "collections": frozenset(collections.__all__),
-    "collections.abc": frozenset(collections.abc.__all__),
     "ctypes": frozenset(name for name in dir(ctypes) if CTYPES.fullmatch(name)),
-    "dataclasses": frozenset(dataclasses.__all__),
     "math": frozenset(name for name in dir(math) if not name.startswith("_")),
-    "typing": frozenset(typing.__all__) - EVALUATES,
+    **{
+        module.__name__: frozenset(cast("list[str]", vars(module)["__all__"])) - EVALUATES
+        for module in (collections, collections.abc, dataclasses, typing)
+    },
 }
 """Modules without files, processes, and kernels of others, and their names; they hold other modules, too."""
 FRAMES: Final = frozenset(

@@ -28,7 +28,7 @@ FOREIGN: Final = re.compile(
     rf"\b(?:{'|'.join(READS)})\b|#\s*!?\s*\[\s*path\b|\benv\s*!"
     r"|\b(?:cfg|cfg_attr|link_section|macro_rules|export_name|proc_macro)\b|#\s*!?\s*\[\s*(?:unsafe\s*\()?\s*(?:link|used)\b"
     rf"|::\s*(?:r#)?(?:{OUTSIDE})\b|\b(?:{OUTSIDE})\s*::"
-    r"|\bextern\b(?!\s+fn\b)|\b(?:Recording|Record|Gpu|tileir_record|gpu|cutile)\b"
+    r"|\bextern\b(?!\s+fn\b)|\b(?:Recording|Record|Gpu|tileir_record|gpu|cutile|discriminant)\b"
 )
 CRATE: Final = re.compile(r"\btileir_kernels\b\s*(?:::\s*)?")
 GROUP: Final = re.compile(r"\{[^{}]*\}")

@@ -94,7 +94,8 @@ def test_what_runs_on_the_host_is_found_with_its_line(text: str, line: int) -> N
         "fn f() { tileir_kernels::record::tileir_record(); }", "macro_rules! x { () => {} }",
         "#[cutile::module] mod mine {}", "use cutile::module;", "use tileir_kernels::relu::kernel;",
         "use tileir_kernels::{call::{Call, Kernel}, relu};", "use tileir_kernels as all;",
-        "use tileir_kernels::*;", "fn f() { std::mem::discriminant(&t); }", "use tileir_kernels::{self as all};",
+        "use tileir_kernels::*;", "use tileir_kernels::{self as all};",
+        "fn f() { std::mem::discriminant(&t); }",
         '#![path = "x"]', 'fn f() -> &str { r#"a"b"# } use std::fs; const X: &str = "";',
     ],
 )  # fmt: skip

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from tests.pipeline.real import KERNELS, array, edited, lay, port_of, spec
+from tileir_diff.dump.rust_signature import Entry
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import Check, GateVerdict, Reference
 from tileir_diff.pipeline.gates.analyst import judge
 from tileir_diff.pipeline.gates.common import BASELINES, Given
+from tileir_diff.pipeline.gates.signature import plan
 from tileir_diff.pipeline.references import prepare
 from tileir_diff.pipeline.workers.analyse import analyse
 
@@ -56,6 +58,11 @@ def more(given: Given, **changes: Any) -> dict[str, Any]:
         ),
         ("tolerance", {"tolerance": {"y": {"rtol": 0.5, "atol": 0}}}, "rtol 0.01"),
         ("tolerance", {"tolerance": {"z": {"rtol": 0, "atol": 0}}}, "z is none of the arrays"),
+        ("target", {"target": {"options": {"turbo": 3}}}, "no option is called turbo; there are occupancy"),
+        ("target", {"target": {"options": {"occupancy": 0}}}, "occupancy=0: no launcher sets that"),
+        ("target", {"target": {"options": {"occupancy": 10**30}}}, "no launcher sets that"),
+        ("target", {"target": {"options": {"max_divisibility": 3}}}, "max_divisibility=3"),
+        ("target", {"target": {"like": ["x"]}}, "like: 'x'"),
     ],
 )
 def test_a_false_claim_is_found(what: str, changes: dict[str, Any], said: str, tmp_path: Path) -> None:
@@ -79,6 +86,22 @@ def test_a_false_shape_is_found(changes: dict[str, Any], said: str, tmp_path: Pa
     given = port_of(tmp_path, "softmax")
     edited(given, arrays=more(given, x=array(given, "x").model_copy(update=changes).model_dump()))
     assert said in {check.name: check.detail for check in failed(given)}["softmax: shapes"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"align": 1}, "x: the kernel promises an alignment of 16 bytes, not 1"),
+        ({"align": 4096}, "x: the kernel promises an alignment of 16 bytes, not 4096"),
+        ({"shape": [1]}, "x: [1], strides [1], and the launch passes [1000, 1]"),
+    ],
+)
+def test_a_false_array_is_found_where_the_dump_has_only_pointers(
+    changes: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    given = port_of(tmp_path, "vector_add")
+    edited(given, arrays=more(given, x=array(given, "x").model_copy(update=changes).model_dump()))
+    assert said in {check.name: check.detail for check in failed(given)}["vector_add: shapes"]
 
 
 def test_a_true_constant_passes(tmp_path: Path) -> None:
@@ -141,6 +164,13 @@ def test_what_is_no_analysis_is_malformed(text: str, tmp_path: Path) -> None:
     assert judge(given).verdict.outcome == "MALFORMED"
 
 
+@pytest.mark.parametrize("value", [{}, {"i32": 1, "i64": 1}])
+def test_an_argument_has_one_value(value: dict[str, int], tmp_path: Path) -> None:
+    given = port_of(tmp_path, "softmax")
+    with pytest.raises(ValueError, match=r"arguments\.3"):
+        edited(given, arguments=[*given.analysis().variants[0].arguments[:3], value])
+
+
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../x", "a//b", "./x", "a\nb", ""])
 def test_a_path_stays_in_the_port(path: str, tmp_path: Path) -> None:
     given = port_of(tmp_path, "softmax")
@@ -162,6 +192,12 @@ def test_a_reference_that_cannot_be_read_is_bad_input(given: str, said: str) -> 
         prepare([given])
     with pytest.raises(InputError, match="no reference"):
         prepare([])
+
+
+def test_a_launch_that_passes_no_array_fits_no_kernel(tmp_path: Path) -> None:
+    [variant] = port_of(tmp_path, "softmax").analysis().variants
+    with pytest.raises(InputError, match="gets x, which is none of the arrays"):
+        plan(variant.model_copy(update={"arrays": {}}), [Entry("kernel::m", "m", (), ())], "kernel.rs")
 
 
 def measured_as(given: Given, *, backend: str, evidence: str, **times: dict[str, float]) -> GateVerdict:

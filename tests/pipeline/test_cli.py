@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -39,7 +44,9 @@ def ask(*words: object) -> Result:
         (("port", "k", "--worker", "replay:none.json"), "none.json"),
         (("port", "k", "--waivers", "none.toml"), "none.toml"),
         (("port", "k", "--results", "none.json"), "none.json"),
-        (("port", "k", "--status"), "log.jsonl"),
+        (("port", "k", "--status"), "no port has begun here"),
+        (("port", "k", "--resume"), "no port has begun here"),
+        (("port", "replay"), "replay LOG"),
         (("port", "replay", "none"), "none"),
         (("port", "a", "b"), "give one operator"),
         *(
@@ -72,8 +79,30 @@ def test_a_run_is_shown_and_not_begun_again(tmp_path: Path) -> None:
     assert shown.output.endswith("VERDICT: COMPLETE: unmeasured\n")
     again = ask("port", "k", "--workdir", tmp_path / "run", "--reference", spec("softmax"))
     assert (again.exit_code, "--resume" in again.output) == (2, True)
-    other = ask("port", "k", "--workdir", tmp_path / "run", "--resume", "--reference", spec("softmax"))
-    assert (other.exit_code, "begin of a run" in other.output) == (2, True)
+    for words in (("--reference", spec("softmax")), ("--attempts", 9), ("--seconds", 5), ("--waivers", "x")):
+        other = ask("port", "k", "--workdir", tmp_path / "run", "--resume", *words)
+        assert (other.exit_code, f"{words[0]}: error: only for the begin" in other.output) == (2, True)
+    for words in ("--resume", "--status"):
+        other = ask("port", "l", "--workdir", tmp_path / "run", words)
+        assert (other.exit_code, "this is a port of k" in other.output) == (2, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_asked_to_end_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
+    command = 'command = ["sh", "-c", "touch analysis.json; sleep 60"]'
+    lay(tmp_path, {"agent.toml": f"[worker]\n{command}\n", "tmp/.keep": ""})
+    call = [sys.executable, "-m", "tileir_diff", "port", "k", "--workdir", str(tmp_path / "run")]
+    call += ["--worker", f"command:{tmp_path / 'agent.toml'}", "--reference", spec("softmax")]
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": str(ROOT)}
+    running = subprocess.Popen(call, env=environment, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while not list((tmp_path / "tmp").glob("*/port/analysis.json")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.send_signal(number)
+    assert running.wait(timeout=30) == 128 + number
+    assert [each.name for each in (tmp_path / "tmp").iterdir()] == [".keep"]
+    shown = ask("port", "k", "--workdir", tmp_path / "run", "--status")
+    assert shown.output.endswith("VERDICT: at work: analyst\n")
 
 
 def test_a_run_at_work_says_where_it_is(tmp_path: Path) -> None:
@@ -150,8 +179,8 @@ def test_a_begin_that_was_torn_is_none(tmp_path: Path) -> None:
     lay(tmp_path, {"run/log.jsonl": '{"before": "'})
     call = ("port", "k", "--workdir", tmp_path / "run", "--worker", f"replay:{tmp_path / 'none.json'}")
     lay(tmp_path, {"none.json": "[]"})
-    for words in ((), ("--resume",)):
-        assert "no reference" in ask(*call, *words).output
+    for words, said in (((), "no reference"), (("--resume",), "no port has begun")):
+        assert said in ask(*call, *words).output
     made = ask(*call, "--reference", spec("softmax"), "--attempts", "1", "--layout", "tilegym")
     assert "\nVERDICT: BLOCKED: budget (analyst: 1 attempts)\n" in made.output
 

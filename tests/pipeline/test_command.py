@@ -15,6 +15,8 @@ import pytest
 from tests.pipeline.fakes import Script, begun
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline import sandbox
+from tileir_diff.pipeline.agents import cards
+from tileir_diff.pipeline.engine import Port
 from tileir_diff.pipeline.log import Answered
 from tileir_diff.pipeline.machine import Limits
 from tileir_diff.pipeline.workers.command import read_command
@@ -61,6 +63,24 @@ def test_it_gets_the_card_and_writes_its_file(tmp_path: Path) -> None:
     assert "# analyst" in said
     assert "- reference/a.mlir" in said
     assert said.strip().endswith("analysis.json 2000000")
+
+
+def test_what_its_card_names_is_there_and_so_is_the_command(tmp_path: Path) -> None:
+    code = (
+        "import pathlib, re, shutil, subprocess, sys\n"
+        "named = re.findall(r'`(agents/[^`]+)`', pathlib.Path(sys.argv[1]).read_text())\n"
+        "print(named, all(pathlib.Path(path).is_file() for path in named))\n"
+        "print(shutil.which('tileir-diff') is not None)\n"
+    )
+    worker = read_command(str(template(tmp_path, code)))
+    port = Port(tmp_path / "run", worker, Script([]).gates(), cards())
+    port.begin("add", Limits(per_stage=1), {}, {})
+    with suppress(IndexError):
+        port.go()
+    first = next(each for each in port.log.entries if isinstance(each, Answered))
+    port.log.close()
+    assert port.log.store.get(first.said).decode() == "['agents/schemas/analysis.json'] True\nTrue\n"
+    assert (first.status, first.refused) == ("ok", [])
 
 
 def test_it_neither_sees_the_run_nor_its_key(tmp_path: Path) -> None:
@@ -260,6 +280,7 @@ def test_what_says_no_tokens_counts_none(make: str, tmp_path: Path) -> None:
         "os.truncate(os.open('analysis.json', 66), 1 << 40)",
         "os.link('analysis.json', 'kernel.rs')", "os.rename('reference', 'elsewhere')",
         "[open(f'{at}.txt', 'w') for at in range(11000)]",
+        "[os.truncate(os.open(f'{at}.txt', 66), 1 << 30) for at in range(60)]",
         "import shutil; shutil.rmtree('reference'); os.symlink('/', 'reference')",
     ],
 )  # fmt: skip

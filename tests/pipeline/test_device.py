@@ -92,6 +92,10 @@ def test_what_runs_on_the_host_is_found_with_its_line(text: str, line: int) -> N
         '#[unsafe(link_section = ".init_array")] static X: fn() = f;', "#[used] static X: fn() = f;",
         "fn f(t: Target) { if let Target::Record(_) = t {} }", "use tileir_kernels::gpu::launch;",
         "fn f() { tileir_kernels::record::tileir_record(); }", "macro_rules! x { () => {} }",
+        "#[cutile::module] mod mine {}", "use cutile::module;", "use tileir_kernels::relu::kernel;",
+        "use tileir_kernels::{call::{Call, Kernel}, relu};", "use tileir_kernels as all;",
+        "use tileir_kernels::*;", "use tileir_kernels::{self as all};",
+        "fn f() { std::mem::discriminant(&t); }",
         '#![path = "x"]', 'fn f() -> &str { r#"a"b"# } use std::fs; const X: &str = "";',
     ],
 )  # fmt: skip
@@ -114,4 +118,6 @@ def test_what_a_host_exports_is_what_it_marks() -> None:
 
 def test_a_host_may_do_what_hosts_do() -> None:
     text = 'use std::ffi::c_void;\n// include_str! std::fs\n#[unsafe(no_mangle)]\npub extern "C" fn f() {}\n'
+    text += "use tileir_kernels::{\n  abi::{Failure, guard},\n  call::Call, tensor::Tensor,\n};\n"
+    text += "use crate::kernel::softmax;\nfn f() { tileir_kernels::kernel!(softmax::softmax(a)) }\n"
     assert foreign_code(text) is None

@@ -103,8 +103,31 @@ def test_files_and_answers_have_a_largest_size(root: Path, monkeypatch: pytest.M
 
 def test_a_broken_dump_is_told_with_its_place(root: Path) -> None:
     (root / "bad.mlir").write_text("cuda_tile.module @m {\n  nonsense\n}\n")
-    with pytest.raises(InputError, match=r"bad\.mlir:2"):
+    with pytest.raises(InputError, match=r"^diff: error: bad\.mlir:2") as told:
         Tools(root).diff("py.mlir", "bad.mlir")
+    assert str(root.resolve()) not in str(told.value)
+    [file] = json.loads(Tools(root).check("bad.mlir"))["files"]
+    assert not file["ok"]
+    assert file["errors"][0]["line"] == 2
+
+
+@pytest.mark.parametrize("name", ["a=b", "a=b/launch", "%x=1/../outside"])
+def test_a_path_that_reads_as_a_fact_is_no_way_out(name: str, root: Path) -> None:
+    outside = root.parent / name
+    outside.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(KERNELS / "softmax" / "launch.json", outside)
+    with pytest.raises(InputError, match="outside the folder"):
+        Tools(root).diff("py.mlir", "rs.mlir", f"../{name}")
+
+
+def test_an_array_that_is_made_has_a_largest_size(root: Path) -> None:
+    with pytest.raises(InputError, match="more than 16777216 elements"):
+        Tools(root).run("py.mlir", "1", ["arg0=random:200000x600@600,1"])
+
+
+def test_a_word_that_no_system_passes_on_is_told(root: Path) -> None:
+    with pytest.raises(InputError, match="too long"):
+        Tools(root).explain("x" * 300_000)
 
 
 def test_a_client_gets_answers_and_errors(root: Path) -> None:

@@ -43,6 +43,11 @@ def test_what_a_call_needs_is_allowed(text: str) -> None:
         "x.from_address(1)",
         "open('x')", "eval('1')", "__import__('os')", "().__class__", "f = getattr", "type(library.port_x)",
         "x.__globals__", "__builtins__['open']", "def f(:", "(" * 5000, "x = '\0'", "from ctypes import cast",
+        "import dataclasses; dataclasses.sys.modules['os']", "from dataclasses import sys", "import enum",
+        "from dataclasses import *", "import typing as t; t.sys", "from typing import get_type_hints",
+        "import math, typing; f = typing", "import collections; collections.abc.sys",
+        "import collections.abc", "(x for x in y).gi_frame", "x.f_builtins['eval']",
+        "match x:\n case Generator(gi_frame=y): pass", "match x:\n case C(__class__=y): pass",
     ],
 )  # fmt: skip
 def test_what_reaches_for_more_is_found_with_its_line(line: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +16,16 @@ from tileir_diff.cli.output import PATH, Seconds, emit
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from tileir_diff.pipeline.engine import Port
     from tileir_diff.pipeline.machine import Limits
     from tileir_diff.pipeline.state import Run
     from tileir_diff.pipeline.workers.model import Worker
 
 WORKERS = "template, command:FILE.toml or replay:FILE.json"
+FIRST = ("references", "waivers", "baselines", "attempts", "spawns", "tokens", "seconds", "run_seconds")
+"""Options that only the begin of a run takes."""
 
 
 @click.command(short_help="Port a kernel: workers propose, gates decide.")
@@ -65,19 +71,29 @@ def port(ctx: click.Context, words: tuple[str, ...], **given: Any) -> None:
     with guarded(words[-1]):
         if words[0] == "replay" and len(words) == 2:
             status = _replay(Path(words[1]))
-        elif len(words) == 1:
-            status = _port(words[0], given)
+        elif len(words) == 1 and words[0] != "replay":
+            status = _port(words[0], given, _first(ctx))
         else:
             raise click.UsageError("give one operator, or: replay LOG", ctx)
     ctx.exit(status)
 
 
-def _port(operator: str, given: dict[str, Any]) -> int:
+def _first(ctx: click.Context) -> list[str]:
+    """Those of FIRST that were given, as they are written."""
+    written = click.core.ParameterSource.COMMANDLINE
+    return [
+        each.opts[0]
+        for each in ctx.command.params
+        if each.name in FIRST and ctx.get_parameter_source(each.name) is written
+    ]
+
+
+def _port(operator: str, given: dict[str, Any], first: list[str]) -> int:
     from tileir_diff.pipeline.agents import cards
     from tileir_diff.pipeline.artifacts import NAME_OF
     from tileir_diff.pipeline.engine import Port
     from tileir_diff.pipeline.gates.table import gates
-    from tileir_diff.pipeline.log import NAME, read_log
+    from tileir_diff.pipeline.log import NAME, Begun, read_log
     from tileir_diff.pipeline.machine import COMPLETE
     from tileir_diff.pipeline.show import status_text
     from tileir_diff.pipeline.state import replayed
@@ -85,19 +101,21 @@ def _port(operator: str, given: dict[str, Any]) -> int:
     if not re.fullmatch(NAME_OF, operator, re.ASCII):
         raise InputError("an operator is a name: a letter or _, then letters, digits, _, - or .", operator)
     folder = Path(given["workdir"] or Path("port", operator))
+    log = folder / NAME
+    entries = read_log(log) if log.is_file() else []
+    there = bool(entries)
+    if not there and (given["status"] or (given["resume"] and not given["references"])):
+        raise InputError("no port has begun here: `--workdir` says where one has", str(folder))
+    if there and isinstance(entries[0], Begun) and entries[0].operator != operator:
+        raise InputError(f"this is a port of {entries[0].operator}", str(folder))
     if given["status"]:
-        entries = read_log(folder / NAME)
-        if not entries:
-            raise InputError("no port has begun here", str(folder))
         emit(status_text(entries, folder), None)
         return 0 if replayed(entries).end == COMPLETE else 1
-    log = folder / NAME
-    there = log.is_file() and bool(read_log(log))
     if there and not given["resume"]:
         raise InputError("there is a run: `--resume` goes on with it", str(folder))
     worker = _worker(given["worker"])
-    if there and (given["references"] or given["waivers"] or given["baselines"]):
-        raise InputError("they belong to the begin of a run", "--reference, --waivers, --baselines")
+    if there and first:
+        raise InputError("only for the begin of a run: this one keeps what it began with", ", ".join(first))
     results = _results(given["results"])
     files = results if there else results | _files(given)  # what is wrong with them is told before it begins
     running = Port(folder, worker, gates(), cards())
@@ -107,7 +125,8 @@ def _port(operator: str, given: dict[str, Any]) -> int:
         elif files:
             _look(running, given["results"], files)
             running.supply(files)
-        _go(running)
+        with _in_order():
+            _go(running)
         run = running.run
         emit(status_text(running.log.entries, folder), None)
         if given["layout"] == "tilegym":
@@ -209,6 +228,22 @@ def _worker(spec: str) -> Worker:
 
         return read_replay(path)
     raise InputError(f"'{spec}' is no worker: {WORKERS}", "--worker")
+
+
+@contextmanager
+def _in_order() -> Generator[None]:
+    """A signal that asks to end ends with what was begun: workers are stopped, their folders removed."""
+
+    def end(number: int, frame: object) -> None:
+        del frame
+        raise SystemExit(128 + number)
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _go(running: Port) -> None:

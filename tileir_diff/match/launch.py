@@ -94,7 +94,7 @@ def parse_launch(options: Iterable[str]) -> Launch | None:
             raise InputError(
                 f"'{option}' is neither a file nor a fact; a fact reads {option}=VALUE", "--launch"
             )
-        if _is_assignment(option):
+        if is_assignment(option):
             launch = _assign(launch or Launch(), option)
         else:
             launch = _merge(launch, read_launch(option))
@@ -129,7 +129,8 @@ def read_argument_map(path: str) -> ArgumentMap:
     return ArgumentMap(tuple(pairs), path)
 
 
-def _is_assignment(option: str) -> bool:
+def is_assignment(option: str) -> bool:
+    """Whether an option is a fact, not a file."""
     name, equals, _ = option.partition("=")
     return bool(equals) and re.fullmatch(FACT, name) is not None
 

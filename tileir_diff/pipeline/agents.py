@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,9 @@ CARDS: Final[dict[Stage, str]] = {
     "investigator": "cards/performance-investigator.md",
 }
 
+NAMED: Final = re.compile(r"`(agents/[\w./-]+)`")
+"""A file of this folder, as a card names it."""
+
 
 def agents_folder() -> Path:
     """At the top of the repository, or in an installed package. Raises InputError where there is none."""
@@ -35,5 +39,14 @@ def cards() -> dict[Stage, str]:
     folder = agents_folder()
     try:
         return {stage: (folder / path).read_text("utf-8") for stage, path in CARDS.items()}
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", str(error.filename)) from None
+
+
+def attached(card: str) -> dict[str, bytes]:
+    """The files of this folder that a card names, by the path that it has for them. Raises InputError."""
+    folder = agents_folder().parent
+    try:
+        return {path: (folder / path).read_bytes() for path in dict.fromkeys(NAMED.findall(card))}
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror}", str(error.filename)) from None

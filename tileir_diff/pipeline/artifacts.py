@@ -59,6 +59,9 @@ class Artifact(_Model):
 # ---- analysis.json
 
 
+Value = Annotated[dict[str, int | float | str | None], Field(min_length=1, max_length=1)]
+
+
 class Array(_Model):
     """An array that a launch passes. Extents and strides count elements, `align` bytes."""
 
@@ -115,9 +118,7 @@ class Variant(_Model):
     entry: str = Field(description="Symbol of the entry in that dump.")
     arch: str = "sm_100"
     grid: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=3, max_length=3)]
-    arguments: list[dict[str, int | float | str | None]] = Field(
-        description='What each parameter gets: {"ptr": ARRAY}, {"i32": 5}.'
-    )
+    arguments: list[Value] = Field(description='What each parameter gets: {"ptr": ARRAY}, {"i32": 5}.')
     arrays: dict[str, Array]
     constants: dict[str, int] = Field(
         default_factory=dict, description="Tile extents and the like that are fixed in the dump."

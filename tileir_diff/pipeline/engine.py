@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from tileir_diff import __version__
 from tileir_diff.errors import InputError, MissingToolError
-from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes
+from tileir_diff.pipeline.agents import attached
+from tileir_diff.pipeline.artifacts import Check, GateVerdict, changes, listed
 from tileir_diff.pipeline.gates.common import RESULTS, Given, Ruled
 from tileir_diff.pipeline.log import Answered, Attempted, Begun, Ended, Judged, Log, Supplied, sha256
 from tileir_diff.pipeline.machine import WORKER
@@ -24,6 +25,7 @@ from tileir_diff.pipeline.stages import STAGES, owns
 from tileir_diff.pipeline.state import Run, basis, limits_of, replayed
 from tileir_diff.pipeline.workers.model import SCRATCH, Task
 from tileir_diff.toolchain.cache import cache_folder
+from tileir_diff.toolchain.cargo import limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)
 """What the system lacks, not the answer."""
+ENDS: Final = {"timeout": "did not end in its time", "stopped": "was stopped, for its tokens are used up"}
+"""How a worker ended that neither answered nor failed."""
 MOST: Final = 100
 """So many changes of an artifact are told."""
 
@@ -145,11 +149,13 @@ class Port:
         limits, state = limits_of(begun), run.state
         with tempfile.TemporaryDirectory(prefix="tileir-port-") as place:
             folder = Path(place, "port")
+            card = self.log.store.get(attempted.card).decode()
             materialise(folder, run.files, self.log.store)
+            lay(folder, attached(card))
             before = snapshot(folder)
             _protect(folder, stage)
             task = Task(
-                stage, begun.operator, attempted.attempt, folder, self.log.store.get(attempted.card).decode(),
+                stage, begun.operator, attempted.attempt, folder, card,
                 limits.tokens - state.tokens, limits.seconds - state.seconds, (self.folder,),
             )  # fmt: skip
             start = monotonic()
@@ -179,7 +185,10 @@ class Port:
 
     def _judge(self, run: Run, answered: Answered) -> None:
         start = monotonic()
-        ruled = judged(answered, run, self._begun(), self.gates, self.log.store, self.folder)
+        begun = self._begun()
+        left = limits_of(begun).seconds - run.state.seconds - answered.seconds
+        with limited(left):  # what a worker wrote may be long in building
+            ruled = judged(answered, run, begun, self.gates, self.log.store, self.folder)
         verdict = signed(ruled.verdict, self.key).to_json()
         put = self.log.store.put
         before = run.last.get(answered.stage)
@@ -247,13 +256,17 @@ def judged(
     Raises InputError where nothing can be decided: the disk is full, or a program is missing.
     """
     stage = answered.stage
+    foreign = [path for path in answered.refused if not owns(stage, path)]
+    if foreign:
+        told = f"it changed what is not its own, and nothing is taken: {listed(foreign)}"
+        return _broken(stage, "REFUSED", told)
     if answered.refused:
-        listed = ", ".join(answered.refused[:5])
-        return _broken(stage, "REFUSED", f"it changed what is not its own, and nothing is taken: {listed}")
+        told = f"no plain file, or all are more than {LARGEST >> 20} MiB: {listed(answered.refused)}"
+        return _broken(stage, "REFUSED", told)
     if answered.status != "ok":
         lines = store.get(answered.said).decode("utf-8", "replace").strip().splitlines()[-3:]
         said = "\n".join(lines) or "it said nothing"
-        return _broken(stage, "CRASHED", f"the worker {answered.status}: {said}")
+        return _broken(stage, "CRASHED", f"the worker {ENDS.get(answered.status, answered.status)}: {said}")
     files = {path: name for path, name in run.files.items() if not owns(stage, path)} | answered.outputs
     place = place or _gate_folder(hidden)
     try:
@@ -303,12 +316,17 @@ def taken(
 def materialise(folder: Path, files: Mapping[str, str], store: Store) -> None:
     """A folder with exactly these files. Raises InputError where it cannot be written."""
     shutil.rmtree(folder, ignore_errors=True)
+    lay(folder, {path: store.get(name) for path, name in files.items()})
+
+
+def lay(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Writes files below a folder, which is made where it is not there. Raises InputError."""
     try:
-        folder.mkdir(parents=True)
-        for path, name in files.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, data in files.items():
             place = folder / path
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(store.get(name))
+            place.write_bytes(data)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror}", str(folder)) from None
 

@@ -28,7 +28,7 @@ NAMED: Final = re.compile(r"(?:([A-Za-z_][\w.-]*)=)?(.+)", re.DOTALL)
 def prepare(specs: Sequence[str]) -> dict[str, bytes]:
     """Files of `reference/` for all references: NAME.mlir and NAME.json.
 
-    A spec is a dump with a launch file, of which the reference's side counts, or a table of `port-check`, of
+    A spec is a dump with a launch file, of which the side counts that launches the dump's kernel, or a table of `port-check`, of
     which only Python's side does: its kernels are dumped, no GPU is needed.
 
     Raises InputError for what cannot be read or dumped.
@@ -56,8 +56,8 @@ def _dump(spec: str) -> dict[str, bytes]:
 
     source = read_source(path)
     module, _ = load(path, "reference")
-    side = _launch_side(launch)
     known = [symbol(entry) for entry in module.entries]
+    side = _launch_side(launch, known)
     entry = str(side.get("entry") or (known[0] if len(known) == 1 else ""))
     if entry.removeprefix("@") not in known:
         says = f"the launch names '{entry}'" if entry else "the launch names none"
@@ -66,7 +66,6 @@ def _dump(spec: str) -> dict[str, bytes]:
     facts = Reference(
         name=name,
         entry=entry.removeprefix("@"),
-        arch=str(side.get("arch", "sm_100")),
         grid=side.get("grid"),
         arguments=side.get("args"),
         arrays=_given(side, module.entries[known.index(entry.removeprefix("@"))], launch),
@@ -123,14 +122,18 @@ def promised(entry: TileOp, array: str, arguments: Sequence[Mapping[str, object]
     return least
 
 
-def _launch_side(path: str) -> dict[str, Any]:
+def _launch_side(path: str, entries: Sequence[str]) -> dict[str, Any]:
+    """The side that launches one of the entries, else that of the reference."""
     from tileir_diff.match.launch import read_launch
 
     read_launch(path)  # says what is wrong with it
     data = cast("dict[str, Any]", json.loads(Path(path).read_text("utf-8")))
-    side = cast("dict[str, Any]", data.get("reference") or {})
+    sides = {name: cast("dict[str, Any]", data.get(name) or {}) for name in ("reference", "generated")}
+    fitting = [name for name, side in sides.items() if str(side.get("entry")).removeprefix("@") in entries]
+    name = fitting[0] if fitting else "reference"
+    side = sides[name]
     if not side.get("grid") or not side.get("args"):
-        raise InputError("its side 'reference' needs a grid and args", path)
+        raise InputError(f"its side '{name}' needs a grid and args", path)
     x, y, z = [*cast("list[int]", side["grid"]), 1, 1][:3]
     return {**side, "grid": [x, y, z]}
 

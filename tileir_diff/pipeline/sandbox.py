@@ -42,6 +42,8 @@ LARGEST: Final = 8 << 20
 """Bytes of one file that is taken from a worker."""
 FILES: Final = 10_000
 """So many files are looked at."""
+TOTAL: Final = 256 << 20
+"""So many bytes of them."""
 NOT_PLAIN: Final = b"\0not a plain file"
 """What stands for a link, a device, a file that cannot be read, or one with a name that cannot be printed."""
 SCRATCH: Final = "scratch/"
@@ -235,9 +237,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def snapshot(folder: Path) -> dict[str, bytes]:
     """Every file below a folder by its path, but for those in scratch; of a large one, no more than too much.
 
-    NOT_PLAIN stands for what is no file that can be read, and for all files where there are too many.
+    NOT_PLAIN stands for what is no file that can be read, and for all files where they are too many.
     """
     found: dict[str, bytes] = {}
+    total = 0
     for place, folders, files in os.walk(folder):
         if place == str(folder):
             folders[:] = [each for each in folders if f"{each}/" != SCRATCH or Path(place, each).is_symlink()]
@@ -248,8 +251,9 @@ def snapshot(folder: Path) -> dict[str, bytes]:
                 found[path] = NOT_PLAIN
             else:
                 found[path] = read_plain(Path(place, name), LARGEST + 1)
-            if len(found) > FILES:
-                return dict.fromkeys((f"more than {FILES} files",), NOT_PLAIN)
+            total += len(found[path])
+            if len(found) > FILES or total > TOTAL:
+                return {f"more than {FILES} files, or than {TOTAL >> 20} MiB": NOT_PLAIN}
     return dict(sorted(found.items()))
 
 

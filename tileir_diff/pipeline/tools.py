@@ -5,6 +5,7 @@ A call is a process of its own: what goes wrong in it ends it and nothing else.
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -53,7 +54,7 @@ class Tools(NamedTuple):
         for each in arguments:
             name, _, value = _plain(each).partition("=")
             is_file = value.partition("@")[0].endswith(".npy")
-            values += ["--arg", f"{name}={self.file(value) if is_file else self._no_file(value)}"]
+            values += ["--arg", f"{name}={self.file(value) if is_file else self._made(value)}"]
         more = ["--entry", _plain(entry)] if entry else []
         limits = ["--seconds", "60", "--format", "json"]
         return self._ask("run", self.file(dump), "--grid", _plain(grid), *values, *more, *limits)
@@ -97,12 +98,17 @@ class Tools(NamedTuple):
         """A launch file, or one fact such as grid.x=4."""
         if launch is None:
             return []
-        is_fact = "=" in launch and not launch.endswith(".json")
-        return ["--launch", _plain(launch) if is_fact else self.file(launch)]
+        from tileir_diff.match.launch import is_assignment
 
-    def _no_file(self, value: str) -> str:
+        return ["--launch", _plain(launch) if is_assignment(launch) else self.file(launch)]
+
+    def _made(self, value: str) -> str:
+        """A value that is no file, and no array larger than a file may be."""
         if "/" in value or (self.root / value).exists() or os.path.exists(value):
             raise InputError("a file of an argument ends with .npy", value)
+        extents = value.partition(":")[2].partition("@")[0].split("x")
+        if math.prod(int(each[:20]) for each in extents if each.isdecimal()) > LARGEST:
+            raise InputError(f"more than {LARGEST} elements", value)
         return value
 
     def _ask(self, *call: str, config: bool = False, seconds: float = SECONDS) -> str:
@@ -119,8 +125,12 @@ class Tools(NamedTuple):
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
                 raise InputError(f"it did not end in {seconds:g} s", call[0]) from None
-        if done.returncode not in (0, 1):
-            raise InputError(done.stderr.decode("utf-8", "replace").strip()[-4000:] or "no answer", "")
+            except OSError as error:  # an argument that is too long for the system
+                raise InputError(f"cannot be asked: {error.strerror}", call[0]) from None
+        said = done.stderr.decode("utf-8", "replace").replace(f"{self.root.resolve()}/", "").strip()
+        # `check` answers with 2 where a dump is broken
+        if done.returncode not in (0, 1) and (said or not done.stdout):
+            raise InputError(said.removeprefix("error: ")[-4000:] or "no answer", call[0])
         if len(done.stdout) > LONGEST:
             raise InputError(
                 f"the answer has {len(done.stdout)} bytes, more than {LONGEST >> 10} KiB", call[0]

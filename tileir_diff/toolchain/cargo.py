@@ -6,8 +6,10 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 SECONDS: Final = 3600.0
 """The first build of a machine compiles more than a hundred crates."""
+_LEFT: Final = ContextVar("left", default=SECONDS)
 OVERRIDES: Final = (
     "CUTILE_JIT_DEBUG",
     "CUTILE_JIT_OPT_LEVEL",
@@ -111,6 +114,16 @@ def _cutile(data: dict[str, Any], package: str, manifest: str) -> str:
                 if dependency in versions:
                     return versions[dependency]
     raise InputError("it does not depend on cutile: it has no kernels", manifest)
+
+
+@contextmanager
+def limited(seconds: float) -> Generator[None]:
+    """No program that is begun within takes longer, one second at least."""
+    before = _LEFT.set(max(1.0, seconds))
+    try:
+        yield
+    finally:
+        _LEFT.reset(before)
 
 
 @contextmanager
@@ -229,15 +242,25 @@ def _cargo(
 
 
 def _run(call: list[str], folder: str, path: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Runs a program; the compilers that it started end with it. Raises InputError where it does not end."""
+    seconds = min(SECONDS, _LEFT.get())
     try:
-        return subprocess.run(
-            call, cwd=folder, capture_output=True, text=True, errors="replace", timeout=SECONDS, env=env,
-            check=False,
+        process = subprocess.Popen(
+            call, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+            env=env, start_new_session=True,
         )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise InputError(f"{Path(call[0]).name} did not finish in {SECONDS:.0f} s", path) from None
     except OSError as error:
         raise InputError(f"{call[0]} cannot be run: {error.strerror}", path) from None
+    with process:
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise InputError(f"{Path(call[0]).name} did not finish in {seconds:.0f} s", path) from None
+            raise
+    return subprocess.CompletedProcess(call, process.returncode, out, err)
 
 
 def _refusal(message: dict[str, Any], root: Path) -> InputError:

@@ -15,15 +15,15 @@ use crate::abi::{Failure, Outcome, Status, guard};
 use crate::call::{Call, Word, with_large_stack};
 use crate::gpu;
 
-/// Where calls go.
-#[derive(Clone, Debug)]
+/// Where calls go. A host that could print it would know that it is recorded.
+#[derive(Clone)]
 pub enum Target {
     Gpu { device: i32, stream: *mut c_void },
     Record(Recording),
 }
 
 /// A device that is only described, and the folder for what would be launched on it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Recording {
     pub folder: PathBuf,
     pub arch: String,

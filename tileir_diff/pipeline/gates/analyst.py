@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tileir_diff.dump.like import BYTES
+from tileir_diff.dump.like import BYTES, Argument, parse_likes
+from tileir_diff.dump.rust import OPTIONS
 from tileir_diff.errors import InputError
 from tileir_diff.pipeline.artifacts import Baselines, Reference, listed
 from tileir_diff.pipeline.gates.common import BASELINES, Given, Ruled, Ruling
+from tileir_diff.pipeline.references import promised
+from tileir_diff.pipeline.workers.names import python_ranks
 
 if TYPE_CHECKING:
     from tileir_diff.pipeline.artifacts import Analysis, Array, Variant
@@ -91,10 +94,11 @@ def _variant(ruling: Ruling, variant: Variant) -> None:
         ("arguments", _arguments(variant, kernel)),
         ("launch", _launch(ruling.given, variant)),
         ("grid", _grid(variant, kernel)),
-        ("shapes", _shapes(variant, kernel, facts)),
+        ("shapes", _shapes(variant, kernel, facts) or _passed_arrays(ruling.given, variant, facts)),
         ("constants", _constants(variant, kernel, facts)),
         ("memory", _memory(variant, kernel)),
         ("tolerance", _tolerance(variant)),
+        ("target", _target(variant)),
     ):
         ruling.check(f"{name}: {what}", wrong)
 
@@ -212,6 +216,46 @@ def _shapes(variant: Variant, kernel: Json, facts: Reference | None) -> str | No
             got = next(iter(value.values()), None)
             if axis < len(numbers) and got != numbers[axis]:
                 return f"{parameter['name']} is {role}: {numbers[axis]}, and the launch passes {got}"
+    return None
+
+
+def _passed_arrays(given: Given, variant: Variant, facts: Reference | None) -> str | None:
+    """Arrays of which nobody said more: aligned as the kernel promises, and as cuTile Python passes them."""
+    from tileir_diff.api import load
+
+    known = facts.arrays if facts is not None else {}
+    module, _ = load(str(given.folder / variant.reference), "reference")
+    entry = next(each for each in module.entries if each.symbol == variant.entry)
+    for name, array in variant.arrays.items():
+        align = promised(entry, name, variant.arguments)
+        if name not in known and array.align != align:
+            return f"{name}: the kernel promises an alignment of {align} bytes, not {array.align}"
+    pointers = [at for at, value in enumerate(variant.arguments) if "ptr" in value]
+    ranks = python_ranks(variant.entry)
+    for at, rank in zip(pointers, ranks, strict=True) if len(ranks) == len(pointers) else ():
+        array = variant.arrays.get(_passed(variant, at))
+        numbers = [next(iter(value.values())) for value in variant.arguments[at + 1 : at + 1 + 2 * rank]]
+        if array is not None and numbers != [*array.shape, *array.strides]:
+            claim = f"{array.shape}, strides {array.strides}"
+            return f"{_passed(variant, at)}: {claim}, and the launch passes {numbers}"
+    return None
+
+
+def _target(variant: Variant) -> str | None:
+    """What the kernel writer cannot change: facts and options that a dump of kernel.rs is made with."""
+    for name, value in variant.target.options.items():
+        if name not in OPTIONS:
+            return f"no option is called {name}; there are {listed(OPTIONS)}"
+        if not 0 < value < 1 << 31 or (name == "max_divisibility" and value & (value - 1)):
+            return f"{name}={value}: no launcher sets that"
+    arrays = [
+        Argument(name, "array", each.dtype, tuple(each.shape), tuple(each.strides), each.align)
+        for name, each in variant.arrays.items()
+    ]
+    try:
+        parse_likes(variant.target.like, arrays)
+    except InputError as error:
+        return f"like: {error.message}"
     return None
 
 

@@ -28,8 +28,12 @@ FOREIGN: Final = re.compile(
     rf"\b(?:{'|'.join(READS)})\b|#\s*!?\s*\[\s*path\b|\benv\s*!"
     r"|\b(?:cfg|cfg_attr|link_section|macro_rules|export_name|proc_macro)\b|#\s*!?\s*\[\s*(?:unsafe\s*\()?\s*(?:link|used)\b"
     rf"|::\s*(?:r#)?(?:{OUTSIDE})\b|\b(?:{OUTSIDE})\s*::"
-    r"|\bextern\b(?!\s+fn\b)|\b(?:Recording|Record|Gpu|tileir_record|gpu)\b"
+    r"|\bextern\b(?!\s+fn\b)|\b(?:Recording|Record|Gpu|tileir_record|gpu|cutile|discriminant)\b"
 )
+CRATE: Final = re.compile(r"\btileir_kernels\b\s*(?:::\s*)?")
+GROUP: Final = re.compile(r"\{[^{}]*\}")
+LAUNCHES: Final = re.compile(r"\s*(?:(?:abi|call|kernel|memory|record|tensor|tiling)\b|$)")
+"""What of the crate describes a launch; the rest are other kernels."""
 EXPORTED: Final = re.compile(
     r"\bno_mangle\s*\)?\s*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?(?:unsafe\s+)?extern\s+fn\s+(\w+)"
 )
@@ -49,8 +53,8 @@ def exported(text: str) -> list[str]:
 def foreign_code(text: str) -> str | None:
     """Where the source of a host is more than a launch, with its line; None where it is not.
 
-    It brings in nothing at compile time, reaches neither files nor processes, is the same in every build, and
-    cannot tell whether it is recorded.
+    It brings in nothing at compile time, reaches neither files nor processes, is the same in every build,
+    has no kernels of its own, and cannot tell whether it is recorded.
     """
     code = plain(text)
     if re.match(r"\ufeff?#!(?!\s*\[)", code):
@@ -58,10 +62,22 @@ def foreign_code(text: str) -> str | None:
     found = [word for word in (FOREIGN.search(code),) if word is not None]
     for use in USED.finditer(code):
         found += [word for word in (IN_USE.search(code, use.start(), use.end()),) if word is not None]
+    found += [word for word in CRATE.finditer(code) if not _describes(code, word.end())]
     if not found:
         return None
     first = min(found, key=lambda word: word.start())
-    return f"ffi.rs:{_line(code, first.start())}: '{first[0]}' is not for what launches a kernel"
+    return f"ffi.rs:{_line(code, first.start())}: '{first[0].strip()}' is not for what launches a kernel"
+
+
+def _describes(code: str, at: int) -> bool:
+    """Whether all that a path of the crate goes on with, one name or a list in braces, describes a launch."""
+    names = [code[at:]]
+    if code[at : at + 1] == "{":
+        inner, groups = code[at + 1 : (_closing(code, at) or len(code)) - 1], 1
+        while groups:
+            inner, groups = GROUP.subn("", inner)
+        names = inner.split(",")
+    return all(LAUNCHES.match(each) for each in names)
 
 
 def host_code(text: str) -> str | None:

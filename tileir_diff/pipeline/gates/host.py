@@ -42,8 +42,8 @@ SECONDS: Final = 120.0
 """For one call of the wrapper."""
 RUNS: Final = 3
 CHANCES: Final = 1 << 16
-SPACING: Final = 1 << 36
-"""Bytes between the addresses of arrays, which are never touched."""
+ADDRESS, SPACING, STREAM = 0x7F << 40, 1 << 34, 0x55 << 40
+"""Where a driver has its arrays and a process its streams, and bytes between arrays; never touched."""
 LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 
 
@@ -124,14 +124,14 @@ def _launched(ruling: Ruling, variant: Variant, built: Path, place: Path) -> dic
         16,
     )
     arrays: dict[str, dict[str, Any]] = {
-        name: {"ptr": (at + 1) * SPACING + (2 * (chance % CHANCES) + 1) * each.align, "dtype": each.dtype,
+        name: {"ptr": ADDRESS + at * SPACING + (2 * (chance % CHANCES) + 1) * each.align, "dtype": each.dtype,
                "shape": each.shape, "strides": each.strides}
         for at, (name, each) in enumerate(variant.arrays.items())
     }  # fmt: skip
     request = {
         "arch": variant.arch, "multiprocessors": MULTIPROCESSORS, "arrays": arrays,
         "scalars": _scalars(variant), "functions": [*exported(ruling.given.text("ffi.rs")), "tileir_error"],
-        "device": chance % 8, "stream": 8 * chance + 8 if chance % 4 else None,
+        "device": chance % 8, "stream": STREAM + 16 * chance if chance % 4 else None,
     }  # fmt: skip
     call = [sys.executable, "-I", str(LAUNCHER), str(built), str(wrapper), str(folder)]
     environment = _environment()

@@ -83,11 +83,13 @@ def _tests(ruling: Ruling) -> bool:
 
 def _export(ruling: Ruling, analysis: Analysis, exporter: Any) -> None:
     """One dump each, and how it compares."""
+    from tileir_diff.dump.model import check_architecture
     from tileir_diff.dump.rust import Wanted
 
     wanted: list[tuple[Variant, Planned]] = []
     for variant in analysis.variants:
         try:
+            check_architecture(variant.arch)
             planned = plan(variant, exporter.entries, "kernel.rs")
         except InputError as error:
             ruling.check(f"{variant.name}: signature", told(error, ruling.given.folder))

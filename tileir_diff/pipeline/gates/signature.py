@@ -103,6 +103,9 @@ def plan(variant: Variant, entries: list[Entry], source: str) -> Planned:
     told = [each for each in entry.parameters if each.name in named]
     rest = entry._replace(parameters=tuple(each for each in entry.parameters if each.name not in named))
     slots = slots_of(variant)
+    unknown = next((slot.array for slot in slots if slot.array and slot.array not in arrays), None)
+    if unknown is not None:
+        raise InputError(f"a parameter gets {unknown}, which is none of the arrays", "analysis.json")
     chosen = _by_name(rest, slots)
     if chosen is None and told:
         missing = ", ".join(each.name for each in rest.parameters)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from tileir_diff.dialect.ir import TileOp
+
 Json = dict[str, Any]
 
 
@@ -64,9 +66,13 @@ def _variant(folder: Path, name: str) -> Variant:
     known = dict(facts.arrays)
     if not set(names.values()) <= set(known):
         ranks = python_ranks(facts.entry)
+        module, _ = load(str(folder / path), "reference")
+        entry = next(each for each in module.entries if each.symbol == kernel["entry"])
         is_python = len(ranks) == sum("ptr" in each for each in passed)
         found = (
-            _arrays(passed, kernel, ranks) if is_python else _viewed(passed, kernel, folder, path, set(known))
+            _arrays(passed, kernel, ranks, entry)
+            if is_python
+            else _viewed(passed, kernel, entry, path, set(known))
         )
         known = {**found, **known}
     order = dict.fromkeys(str(each["ptr"]) for each in passed if "ptr" in each)
@@ -85,7 +91,7 @@ def _variant(folder: Path, name: str) -> Variant:
     )
 
 
-def _arrays(values: list[dict[str, Any]], kernel: Json, ranks: list[int]) -> dict[str, Array]:
+def _arrays(values: list[dict[str, Any]], kernel: Json, ranks: list[int], entry: TileOp) -> dict[str, Array]:
     """Arrays by the values that follow their pointers: extents, then strides, as cuTile Python does."""
     pointers = [at for at, value in enumerate(values) if "ptr" in value]
     found: dict[str, Array] = {}
@@ -93,12 +99,14 @@ def _arrays(values: list[dict[str, Any]], kernel: Json, ranks: list[int]) -> dic
         numbers = [next(iter(value.values())) for value in values[at + 1 : at + 1 + 2 * rank]]
         shape, strides = _numbers(numbers[:rank]), _numbers(numbers[rank:])
         element = str(kernel["arguments"][at]["type"]).removeprefix("tile<ptr<").removesuffix(">>")
-        found[str(values[at]["ptr"])] = Array(dtype=element.lower(), shape=shape, strides=strides)
+        name = str(values[at]["ptr"])
+        align = promised(entry, name, values)
+        found[name] = Array(dtype=element.lower(), shape=shape, strides=strides, align=align)
     return found
 
 
 def _viewed(
-    values: list[dict[str, Any]], kernel: Json, folder: Path, path: str, known: set[str]
+    values: list[dict[str, Any]], kernel: Json, entry: TileOp, path: str, known: set[str]
 ) -> dict[str, Array]:
     """Arrays by the views that a dump makes of them, with the launch's values, but for known ones.
 
@@ -114,8 +122,6 @@ def _viewed(
         told = roles.get(stated, stated) if isinstance(stated, str) else stated
         return int(told) if isinstance(told, str) and told.isdecimal() else told
 
-    module, _ = load(str(folder / path), "reference")
-    entry = next(each for each in module.entries if each.symbol == kernel["entry"])
     found: dict[str, Array] = {}
     for each in kernel["arrays"]:
         at: int = each["argument"]

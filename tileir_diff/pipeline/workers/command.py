@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -29,6 +30,8 @@ KEYS: Final = ("command", "environment", "timeout", "writable")
 HOLES: Final = ("folder", "prompt", "stage", "tokens", "writes")
 PROMPT: Final = f"{SCRATCH}PROMPT.md"
 USAGE: Final = f"{SCRATCH}usage.json"
+OURS: Final = ("CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME", "TILEIR_TOOLCHAIN", "XDG_CACHE_HOME")
+"""What `tileir-diff` itself needs there, so that it builds nothing anew."""
 LONGEST: Final = 4096
 """Bytes of that file; a longer one says nothing."""
 
@@ -58,7 +61,9 @@ class Command(NamedTuple):
             "tokens": str(task.tokens), "writes": ",".join(STAGES[task.stage].writes),
         }  # fmt: skip
         call = [_filled(part, holes) for part in self.command]
-        own = {name: os.environ[name] for name in self.environment if name in os.environ}
+        own = {name: os.environ[name] for name in (*OURS, *self.environment) if name in os.environ}
+        places = (own.get("PATH") or os.environ.get("PATH"), os.path.dirname(sys.executable))
+        own["PATH"] = os.pathsep.join(filter(None, places))  # cards name `tileir-diff`
         seconds = min(self.timeout, task.seconds)
         usage = task.folder / USAGE
         ran = sandbox.run(

@@ -65,9 +65,10 @@ def raw_spec(folder: Path, **more: Any) -> str:
 
 
 def cpp_spec(folder: Path, name: str, **more: Any) -> str:
-    """The kernel in tile C++, as a reference."""
-    side = json.loads((KERNELS / name / "launch.cpp.json").read_text("utf-8"))["generated"] | more
-    lay(folder, {"cpp.json": json.dumps({"reference": side})})
+    """The kernel in tile C++, as a reference: that of a pair of which it is the generated side."""
+    launch = json.loads((KERNELS / name / "launch.cpp.json").read_text("utf-8"))
+    launch["generated"] |= more
+    lay(folder, {"cpp.json": json.dumps(launch)})
     return f"{name}={KERNELS / name / 'cpp.g.mlir'},{folder / 'cpp.json'}"
 
 

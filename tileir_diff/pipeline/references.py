@@ -28,8 +28,8 @@ NAMED: Final = re.compile(r"(?:([A-Za-z_][\w.-]*)=)?(.+)", re.DOTALL)
 def prepare(specs: Sequence[str]) -> dict[str, bytes]:
     """Files of `reference/` for all references: NAME.mlir and NAME.json.
 
-    A spec is a dump with a launch file, of which the side counts that launches the dump's kernel, or a table of `port-check`, of
-    which only Python's side does: its kernels are dumped, no GPU is needed.
+    A spec is a dump with a launch file, of which the side counts that launches the dump's kernel, or a table
+    of `port-check`, of which only Python's side does: its kernels are dumped, no GPU is needed.
 
     Raises InputError for what cannot be read or dumped.
     """

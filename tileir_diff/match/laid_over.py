@@ -7,6 +7,8 @@ addresses are equal. So it is seen whether the other loads read the element too.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
     from tileir_diff.graph.terms import Mono, Term, Terms
     from tileir_diff.match.canonical import CanonicalEffect
+
+MAX_PARTS = 16
+"""A load in more parts is not looked at part by part."""
 
 
 def laid_over(
@@ -30,7 +35,7 @@ def laid_over(
     for load in loads:
         if (load.effect.base, load.element, load.trips) != (item.effect.base, item.element, item.trips):
             continue
-        lanes = _lanes(terms, load, item)
+        lanes = _lanes(terms, load, item) or _part_of(terms, load, item)
         if lanes is None:
             continue
         first = first or load
@@ -77,6 +82,25 @@ def _lanes(terms: Terms, load: CanonicalEffect, item: CanonicalEffect) -> list[T
             step = terms.mul(step, terms.atom(atom))
         rest = terms.sub(rest, step)
     return [lanes[dim] for dim in range(len(load.extents))] if rest == terms.zero else None
+
+
+def _part_of(terms: Terms, load: CanonicalEffect, item: CanonicalEffect) -> list[Term] | None:
+    """The lanes of ``load`` where ``item`` is one of the tiles that it falls into; None if unknown."""
+    if load.pointer is None or len(load.extents) != len(item.extents):
+        return None
+    counts = [whole // part for whole, part in zip(load.extents, item.extents, strict=True)]
+    if not all(counts) or prod(counts) > MAX_PARTS:
+        return None
+    leaves = [terms.leaf("lane", dim, extent) for dim, extent in enumerate(load.extents)]
+    own = [(terms.lane(dim, extent), extent) for dim, extent in enumerate(item.extents)]
+    for place in product(*map(range, counts)):
+        lanes = [
+            terms.add(lane, terms.const(number * extent))
+            for (lane, extent), number in zip(own, place, strict=True)
+        ]
+        if terms.subst(load.pointer, dict(zip(leaves, lanes, strict=True))) == item.pointer:
+            return lanes
+    return None
 
 
 def _part(terms: Terms, number: Term, stride: Mono) -> Term:

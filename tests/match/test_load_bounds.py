@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.match.snippets import PARAMETERS, STORE, assert_equal, assert_found, compared, found, kernel
+from tileir_diff.match.launch import parse_launch
+from tileir_diff.match.model import CompareOptions
 
 INT, F = "tile<128xi32>", "tile<128xf32>"
 P, Q, M = "tile<128xptr<f32>>", "tile<128xptr<i32>>", "tile<128xi1>"
@@ -325,3 +327,13 @@ def test_a_whole_under_the_mask_of_a_half() -> None:
     twice = f"%both = cat %in0, %in0 dim = 0 : {SMALL_M}, {SMALL_M} -> {M}"
     load = READ.replace("%v, %vt", "%w, %vt").replace("%in,", "%both,")
     assert_found(in_halves(0, 64), kernel(f"{test}{twice}\n{load}\n{STORE}"), "mask")
+
+
+@pytest.mark.parametrize(("size", "fails"), [(512, False), (448, True)])
+def test_blocks_that_the_grid_given_has_are_no_business_of_the_host(size: int, fails: bool) -> None:
+    """In the last of four blocks no element of the upper half is there: its lanes read all the same."""
+    launch = parse_launch(["reference.grid.x=4", "generated.grid.x=4", f"n={size}"])
+    port = in_halves(0, 0).replace("@k", "@_Z1k")
+    result = compared(WHOLE, port, CompareOptions(launch=launch))
+    assert [each.rule for each in result.differences] == ["mask/missing"] * fails
+    assert result.obligations == []

@@ -130,7 +130,8 @@ def other_lanes(
     for item in items:
         loads = [load for load in attempt.match.reference_loads if load.effect.base == item.effect.base]
         at_once = any(load.extents == item.extents for load in loads)
-        whole = None if at_once else laid_over(terms, loads, item)
+        matched = any(_at_one_address(terms, load, item) is not None for load in loads)
+        whole = None if matched else laid_over(terms, loads, item)
         if whole is not None:
             found.extend(beyond(blame, attempt, [EffectPair(whole, item, False)], oblige))
             continue

@@ -162,7 +162,8 @@ def tile_indices(terms: Terms, pair: EffectPair) -> frozenset[Term]:
 def block_only(kernel: Kernel, atom: Term, tiles: frozenset[Term] = frozenset()) -> bool:
     """An upper bound of block indices by parameters, the same for all lanes and iterations.
 
-    A lower bound is no business of the launch: the first block is always there.
+    A lower bound is no business of the launch: the first block is always there. Nor is a number that the grid
+    given goes beyond.
     ``tiles``: symbols that are indices of tiles, as block indices are.
     """
     terms = kernel.terms
@@ -170,8 +171,12 @@ def block_only(kernel: Kernel, atom: Term, tiles: frozenset[Term] = frozenset())
         return False
     blocks = {s for s in terms.symbols[atom] if s in tiles or terms.kind[s] == "block"}
     kinds = {terms.kind[s] for s in terms.symbols[atom] - blocks}
+    launched = not kinds and all(
+        terms.kind[block] == "block" and terms.range(block)[1] is not None for block in blocks
+    )
     return (
         bool(blocks)
+        and not launched
         and kinds <= {"arg", "grid"}
         and all(
             factor > 0

@@ -172,7 +172,7 @@ def block_only(kernel: Kernel, atom: Term, tiles: frozenset[Term] = frozenset())
     blocks = {s for s in terms.symbols[atom] if s in tiles or terms.kind[s] == "block"}
     kinds = {terms.kind[s] for s in terms.symbols[atom] - blocks}
     launched = not kinds and all(
-        terms.kind[block] == "block" and terms.range(block)[1] is not None for block in blocks
+        terms.kind[block] == "block" and kernel.grid[terms.attr[block][0]] is not None for block in blocks
     )
     return (
         bool(blocks)

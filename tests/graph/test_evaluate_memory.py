@@ -98,15 +98,41 @@ def atomic(
     ("wrong", "rules"),
     [
         (atomic(mode="max", mark=HERE), ("atomic/mode",)),
-        (atomic(order="release device", mark=HERE), ("memory-order/ordering",)),
         (atomic(order="relaxed tl_blk", mark=HERE), ("memory-order/scope",)),
         (atomic(value="%two"), ("constant/value", "arithmetic/operands")),
         (atomic(where="%y"), ("addressing", "grid")),
     ],
-    ids=["mode", "ordering", "scope", "value", "address"],
+    ids=["mode", "scope", "value", "address"],
 )
 def test_a_changed_atomic(wrong: str, rules: tuple[str, ...]) -> None:
     assert assert_found(atomic(), wrong, *rules).impact == "logic"
+
+
+@pytest.mark.parametrize(
+    ("weaker", "stronger", "detail"),
+    [
+        ("relaxed device", "release device", "ordering"),
+        ("acquire device", "acq_rel device", "ordering"),
+        ("relaxed device", "relaxed sys", "scope"),
+        ("relaxed tl_blk", "relaxed device", "scope"),
+    ],
+)
+def test_a_stronger_order_costs_only(weaker: str, stronger: str, detail: str) -> None:
+    rule = f"memory-order/{detail}"
+    less, more = (atomic(order=each, mark=HERE) for each in (weaker, stronger))
+    assert assert_found(more, less, rule).impact == "logic"
+    costs = assert_found(less, more, rule)
+    assert (costs.impact, costs.effect.split(":")[0]) == ("hint", "cost only")
+
+
+def test_neither_of_two_orders_is_the_stronger() -> None:
+    acquire, release = (atomic(order=f"{each} device", mark=HERE) for each in ("acquire", "release"))
+    assert assert_found(acquire, release, "memory-order/ordering").impact == "logic"
+
+
+def test_behind_a_stronger_order_all_else_is_compared() -> None:
+    other = atomic(order="acq_rel device", value="%two")
+    assert {each.impact for each in found(atomic(), other)} == {"hint", "logic"}
 
 
 def test_a_lost_atomic() -> None:

@@ -68,7 +68,124 @@ def fold_absolute(start: str, keep: str = KEEP, body: str = "absf %v") -> str:
 LOWEST = "0xFF800000"
 
 
+HALF_LINE = f"%h = ftof %v : {F} -> {H}\n"
+OF_BF16 = f"\n%w = ftof %nn : {B} -> {F}"
+DIRECT = f"{HALF_LINE}%nn = ftof %h : {H} -> {B}{OF_BF16}"
+THROUGH = f"{HALF_LINE}%g = ftof %h : {H} -> {F}\n%nn = ftof %g : {F} -> {B}{OF_BF16}"
+ROUNDED_ONCE = f"%nn = ftof %v : {F} -> {B}{OF_BF16}"
+
+E4, E5 = "tile<128xf8E4M3FN>", "tile<128xf8E5M2>"
+OF_E5 = f"\n%w = ftof %nn : {E5} -> {F}"
+DIRECT_8 = f"%e = ftof %v : {F} -> {E4}\n%nn = ftof %e : {E4} -> {E5}{OF_E5}"
+THROUGH_8 = f"%e = ftof %v : {F} -> {E4}\n%g = ftof %e : {E4} -> {H}\n%nn = ftof %g : {H} -> {E5}{OF_E5}"
+ROUNDED_ONCE_8 = f"%nn = ftof %v : {F} -> {E5}{OF_E5}"
+
+
+def converted(width: str, way: str, sign: str = "signed") -> str:
+    """An integer of a width as f32, perhaps by way of another type."""
+    kind = f"tile<128x{width}>"
+    start = f"%i = bitcast %v : {F} -> {INT}\n"
+    start += f"%k = trunci %i : {INT} -> {kind}\n" if width != "i32" else f"%k = addi %i, %lane : {INT}\n"
+    if way == "f32":
+        return f"{start}%w = itof %k {sign} : {kind} -> {F}"
+    return f"{start}%g = itof %k {sign} : {kind} -> tile<128x{way}>\n%w = ftof %g : tile<128x{way}> -> {F}"
+
+
+LIMITS = f"%low = constant <f32: -1.0> : {F}\n%high = constant <f32: 2.0> : {F}\n"
+
+
+def clamped(first: str, second: str, keep: str = KEEP) -> str:
+    return f"{LIMITS}%c = {first} {keep} : {F}\n%w = {second} {keep} : {F}"
+
+
+BELOW_FIRST = clamped("maxf %v, %low", "minf %c, %high")
+ABOVE_FIRST = clamped("minf %v, %high", "maxf %c, %low")
+CROSSED = clamped("maxf %v, %high", "minf %c, %low")
+
+SOME = f"%some = cmpi less_than %o, %mv, signed : {INT} -> {M}\n%least = constant <f32: {LOWEST}> : {F}\n"
+SCALE = f"%scale = constant <f32: -1.4> : {F}\n"
+HALF_ZERO = f"%none = constant <f16: 0.0> : {H}\n"
+
+
+def chosen(arm: str, op: str, *, first: bool) -> str:
+    """An op of a choice of the number or an arm, or the choice of its result or an arm."""
+    if first:
+        return f"{SOME}{SCALE}%c = select %some, %v, {arm} : {M}, {F}\n%w = {op.format('%c')} : {F}"
+    return f"{SOME}{SCALE}%c = {op.format('%v')} : {F}\n%w = select %some, %c, {arm} : {M}, {F}"
+
+
+def narrow_chosen(arm: str, *, first: bool) -> str:
+    if first:
+        half = f"%c = select %some, %v, {arm} : {M}, {F}\n%h = ftof %c : {F} -> {H}"
+    else:
+        half = f"%c = ftof %v : {F} -> {H}\n%h = select %some, %c, %none : {M}, {H}"
+    return f"{SOME}{HALF_ZERO}{half}\n%w = ftof %h : {H} -> {F}"
+
+
+def largest_with_index(tie: str, indices: str = "%lane", better: str = "greater_than") -> str:
+    """The largest number, and the index that a tie decides."""
+    return f"""%fixed = constant <i32: 3> : {INT}
+%r:2 = reduce %v, {indices} dim=0 identities=[{LOWEST} : f32, 0 : i32] : {F}, {INT} -> tile<f32>, tile<i32>
+(%va: tile<f32>, %vb: tile<f32>, %ia: tile<i32>, %ib: tile<i32>) {{
+  %more = cmpf {better} ordered %va, %vb : tile<f32> -> tile<i1>
+  %same = cmpf equal ordered %va, %vb : tile<f32> -> tile<i1>
+  %before = cmpi {tie}, signed : tile<i32> -> tile<i1>
+  %tie = andi %same, %before : tile<i1>
+  %c = ori %more, %tie : tile<i1>
+  %x1 = select %c, %va, %vb : tile<i1>, tile<f32>
+  %x2 = select %c, %ia, %ib : tile<i1>, tile<i32>
+  yield %x1, %x2 : tile<f32>, tile<i32>
+}}
+%index = itof %r#1 signed : tile<i32> -> tile<f32>
+%sum = addf %r#0, %index : tile<f32>
+%r1 = reshape %sum : tile<f32> -> tile<1xf32>
+%w = broadcast %r1 : tile<1xf32> -> {F}"""
+
+
 PAIRS = [
+    Pair("converted at once", DIRECT, THROUGH, ROUNDED_ONCE),
+    Pair("bytes converted at once", DIRECT_8, THROUGH_8, ROUNDED_ONCE_8),
+    Pair(
+        "small integers", converted("i8", "f32"), converted("i8", "f16"), converted("i8", "f16", "unsigned")
+    ),
+    Pair("integers of 16 bits", converted("i16", "f32"), converted("i16", "f64"), converted("i16", "f16")),
+    Pair("integers of 32 bits", converted("i32", "f32"), converted("i32", "f64"), converted("i32", "bf16")),
+    Pair("clamped", BELOW_FIRST, ABOVE_FIRST, CROSSED),
+    Pair(
+        "chosen before exp",
+        chosen("%least", "exp {}", first=True),
+        chosen("%zero", "exp {}", first=False),
+        chosen("%one", "exp {}", first=False),
+        ("arithmetic", "constant", "mask", "padding"),
+    ),
+    Pair(
+        "chosen before a root",
+        chosen("%zero", "sqrt {}", first=True),
+        chosen("%zero", "sqrt {}", first=False),
+        chosen("%least", "sqrt {}", first=False),
+        ("arithmetic", "constant", "mask"),
+    ),
+    Pair(
+        "chosen before a factor",
+        chosen("%least", "mulf {}, %scale", first=False),
+        f"{SOME}{SCALE}%most = constant <f32: 0x7F800000> : {F}\n"
+        f"%c = select %some, %v, %most : {M}, {F}\n%w = mulf %c, %scale : {F}",
+        chosen("%least", "mulf {}, %scale", first=True),
+        ("padding",),
+    ),
+    Pair(
+        "chosen before it is narrowed",
+        narrow_chosen("%zero", first=True),
+        narrow_chosen("", first=False),
+        narrow_chosen("%one", first=True),
+    ),
+    Pair(
+        "the first of the largest",
+        largest_with_index("less_than %ia, %ib"),
+        largest_with_index("greater_than_or_equal %ib, %ia"),
+        largest_with_index("greater_than %ia, %ib"),
+        ("reduction", "control-flow", "mask"),
+    ),
     Pair("largest", fold_narrow("maxf"), fold_wide("maxf"), fold_wide("maxf", "0.0"), ("reduction",)),
     Pair("smallest", fold_narrow("minf"), fold_wide("minf"), fold_wide("maxf"), ("reduction",)),
     Pair("masked", fold_masked_narrow(), fold_masked_wide("0xFF800000"), fold_masked_wide("0.0")),
@@ -102,6 +219,26 @@ def test_a_start_shows_where_all_is_nan() -> None:
         with_value(fold_absolute(LOWEST, "")), with_value(fold_absolute("0.0", "")), "reduction/identity"
     )
     assert found.impact == "edge"
+
+
+def test_what_tells_two_zeros_apart_decides_a_tie() -> None:
+    """Where the index is the same at each place, one of them may be the negative zero."""
+    strict, other = (
+        largest_with_index(f"{each} %ia, %ib", "%fixed") for each in ("less_than", "less_than_or_equal")
+    )
+    assert found(with_value(strict), with_value(other))
+
+
+def test_a_clamp_without_nan_depends_on_its_order() -> None:
+    first, second = (
+        clamped("maxf %v, %low", "minf %c, %high", ""),
+        clamped("minf %v, %high", "maxf %c, %low", ""),
+    )
+    result = assert_found(with_value(first), with_value(second), "arithmetic/reformulated")
+    assert result.impact == "edge"
+    number = f"%i = bitcast %v : {F} -> {INT}\n%k = itof %i signed : {INT} -> {F}\n"
+    first, second = (number + each.replace("%v,", "%k,") for each in (first, second))
+    assert_equal(with_value(first), with_value(second))
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)

@@ -274,3 +274,36 @@ def test_a_value_that_only_makes_the_least_differ_is_no_condition_on_the_host(lo
     assert wrong.differences
     assert [line for line in wrong.obligations if "200" in line] == []
     assert any("which values 1 argument must have" in line for line in wrong.not_checked)
+
+
+# ---- two bounds of one index ----------------------------------------------------------------------------
+
+TABLE = "%a: tile<ptr<f32>>, %s: tile<i32>, %u: tile<i32>, %b: tile<ptr<f32>>, %q: tile<ptr<i32>>"
+SIZED = "tensor_view<?xf32, strides=[1]>"
+
+
+def looked_up(test: str, name: str) -> str:
+    """Each block copies the element of a table that its index from memory says, under a test of the index."""
+    one = "tile<f32>"
+    prologue = "%t = make_token : token\n%x, %y, %z = get_tile_block_id : tile<i32>\n"
+    return kernel(
+        f"%S = assume bounded<0, ?>, %s : tile<i32>\n%zero = constant <f32: 0.0> : {one}\n"
+        "%pq = offset %q, %x : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>\n"
+        "%g, %gt = load_ptr_tko weak %pq token=%t : tile<ptr<i32>> -> tile<i32>, token\n"
+        f"%tv = make_tensor_view %a, shape = [%S], strides = [1] : tile<i32> -> {SIZED}\n"
+        f"%in = cmpi {test} %g, %S, signed : tile<i32> -> tile<i1>\n"
+        "%pa = offset %a, %g : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
+        "%v, %vt = load_ptr_tko weak %pa, %in, %zero token=%t : "
+        f"tile<ptr<f32>>, tile<i1>, {one} -> {one}, token\n"
+        "%pb = offset %b, %x : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
+        f"%st = store_ptr_tko weak %pb, %v token=%t : tile<ptr<f32>>, {one} -> token",
+        parameters=TABLE,
+        prologue=prologue,
+        name=name,
+    )
+
+
+def test_a_bound_that_is_off_by_one_is_no_condition_on_the_host() -> None:
+    reference = looked_up("less_than", "k")
+    assert found(reference, looked_up("less_than", "_Z1k")) == []
+    assert_found(reference, looked_up("less_than_or_equal", "_Z1k"), "mask")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.match.snippets import PARAMETERS, STORE, assert_equal, assert_found, compared, found, kernel
+from tileir_diff.match.launch import parse_launch
+from tileir_diff.match.model import CompareOptions
 
 INT, F = "tile<128xi32>", "tile<128xf32>"
 P, Q, M = "tile<128xptr<f32>>", "tile<128xptr<i32>>", "tile<128xi1>"
@@ -267,3 +269,71 @@ def test_no_mask_where_the_reference_has_none() -> None:
     bare = READ.replace(", %in, %zero", "").replace(f", {M}, {F} -> {F}", f" -> {F}")
     reference = kernel(f"{bare}\n%w = select %in, %v, %zero : {M}, {F}\n{STORE}")
     assert compared(reference, kernel(WIDER + WIDE_BARE + HALF)).differences == []
+
+
+# ---- a tile in parts ------------------------------------------------------------------------------------
+
+SMALL, SMALL_P, SMALL_M = "tile<64xf32>", "tile<64xptr<f32>>", "tile<64xi1>"
+
+
+def half(name: str, first: int, masked: int | None) -> str:
+    """Loads half a tile from an element on, under the mask of the half that starts at another, or none."""
+    each = "tile<64xi32>"
+    lines = f"""%l{name} = iota : {each}
+%s{name} = broadcast %start1 : tile<1xi32> -> {each}
+%nn{name} = broadcast %n1 : tile<1xi32> -> {each}
+%at{name} = addi %s{name}, %l{name} : {each}
+%k{name} = constant <i32: {first}> : {each}
+%e{name} = addi %at{name}, %k{name} : {each}
+%mk{name} = constant <i32: {masked or 0}> : {each}
+%mi{name} = addi %at{name}, %mk{name} : {each}
+%in{name} = cmpi less_than %mi{name}, %nn{name}, signed : {each} -> {SMALL_M}
+%av{name} = broadcast %a1 : tile<1xptr<f32>> -> {SMALL_P}
+%p{name} = offset %av{name}, %e{name} : {SMALL_P}, {each} -> {SMALL_P}
+%z{name} = constant <f32: 0.0> : {SMALL}
+"""
+    if masked is None:
+        return (
+            f"{lines}%h{name}, %t{name} = load_ptr_tko weak %p{name} token=%t : {SMALL_P} -> {SMALL}, token\n"
+        )
+    types = f"{SMALL_P}, {SMALL_M}, {SMALL} -> {SMALL}, token"
+    return f"{lines}%h{name}, %t{name} = load_ptr_tko weak %p{name}, %in{name}, %z{name} token=%t : {types}\n"
+
+
+def in_halves(low: int | None, high: int | None) -> str:
+    """A copy whose tile is loaded in two halves, with the masks of the halves that start there."""
+    joined = f"%w = cat %h0, %h1 dim = 0 : {SMALL}, {SMALL} -> {F}"
+    return kernel(f"{half('0', 0, low)}{half('1', 64, high)}{joined}\n{STORE}")
+
+
+WHOLE = kernel(f"{READ.replace('%v, %vt', '%w, %vt')}\n{STORE}")
+
+
+def test_two_halves_are_the_whole() -> None:
+    for sides in ((WHOLE, in_halves(0, 64)), (in_halves(0, 64), WHOLE)):
+        assert_equal(*sides)
+        assert not [each for each in compared(*sides).not_checked if "lies in the array" in each]
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 0), (None, 64), (0, None), (0, 63)])
+def test_a_half_under_a_wrong_mask(low: int | None, high: int | None) -> None:
+    """Nobody sees what it reads too much: the store's mask leaves it out."""
+    assert assert_found(WHOLE, in_halves(low, high), "mask").impact == "bounds"
+
+
+def test_a_whole_under_the_mask_of_a_half() -> None:
+    """One mask twice, where each half has its own."""
+    test = half("0", 0, 0).partition("%av0 ")[0]
+    twice = f"%both = cat %in0, %in0 dim = 0 : {SMALL_M}, {SMALL_M} -> {M}"
+    load = READ.replace("%v, %vt", "%w, %vt").replace("%in,", "%both,")
+    assert_found(in_halves(0, 64), kernel(f"{test}{twice}\n{load}\n{STORE}"), "mask")
+
+
+@pytest.mark.parametrize(("size", "fails"), [(512, False), (448, True)])
+def test_blocks_that_the_grid_given_has_are_no_business_of_the_host(size: int, fails: bool) -> None:
+    """In the last of four blocks no element of the upper half is there: its lanes read all the same."""
+    launch = parse_launch(["reference.grid.x=4", "generated.grid.x=4", f"n={size}"])
+    port = in_halves(0, 0).replace("@k", "@_Z1k")
+    result = compared(WHOLE, port, CompareOptions(launch=launch))
+    assert [each.rule for each in result.differences] == ["mask/missing"] * fails
+    assert result.obligations == []

@@ -55,3 +55,39 @@ def test_a_single_row_has_any_stride() -> None:
 
 def test_a_reference_may_have_rows_that_overlap() -> None:
     assert_equal(port(300, 180, 100).replace("_Z1k", "k"), port(300, 180, 100))
+
+
+# ---- accesses by pointers -------------------------------------------------------------------------------
+
+TYPES = "tile<128xptr<f32>>, tile<128xf32>, tile<128xi1> -> token"
+BY_ARRAY = "%a: tile<ptr<f32>>, %n: tile<i32>, %m: tile<i32>, %s: tile<i32>, %u: tile<i32>"
+
+
+def row(size: str, stride: str, name: str, parameters: str = BY_ARRAY) -> str:
+    """Each block stores ones to a row of an array."""
+    return kernel(
+        f"{size}\n{stride}\n%one = constant <f32: 1.0> : tile<128xf32>\n%first = muli %x, %step : tile<i32>\n"
+        "%p = offset %a, %first : tile<ptr<f32>>, tile<i32> -> tile<ptr<f32>>\n"
+        "%p1 = reshape %p : tile<ptr<f32>> -> tile<1xptr<f32>>\n"
+        "%pv = broadcast %p1 : tile<1xptr<f32>> -> tile<128xptr<f32>>\n%lane = iota : tile<128xi32>\n"
+        "%at = offset %pv, %lane : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
+        "%e1 = reshape %end : tile<i32> -> tile<1xi32>\n%ev = broadcast %e1 : tile<1xi32> -> tile<128xi32>\n"
+        "%in = cmpi less_than %lane, %ev, signed : tile<128xi32> -> tile<128xi1>\n"
+        f"%st = store_ptr_tko weak %at, %one, %in token=%t : {TYPES}",
+        parameters=parameters,
+        prologue=PROLOGUE,
+        name=name,
+    )
+
+
+@pytest.mark.parametrize(("size", "overlaps"), [(100, False), (90, False), (101, True)])
+def test_the_size_of_a_row_in_a_mask_counts_too(size: int, overlaps: bool) -> None:
+    reference = row(
+        "%end = assume bounded<0, ?>, %m : tile<i32>", "%step = assume bounded<0, ?>, %s : tile<i32>", "k"
+    )
+    numbers = f"%end = constant <i32: {size}> : tile<i32>", "%step = constant <i32: 100> : tile<i32>"
+    generated = row(*numbers, "_Z1k", "%a: tile<ptr<f32>>")
+    if overlaps:
+        assert_found(reference, generated, "stride/changed")
+    else:
+        assert_equal(reference, generated)

@@ -8,6 +8,7 @@ from tileir_diff.graph import floats
 from tileir_diff.graph.nesting import flattened
 from tileir_diff.graph.neutral import least_start
 from tileir_diff.graph.shapes import relane
+from tileir_diff.graph.ties import without_ties
 from tileir_diff.graph.values import element_name, operand, shape_of
 from tileir_diff.graph.widening import narrow_fold
 
@@ -83,6 +84,9 @@ def reduce(ev: Evaluator, op: TileOp) -> None:
     identities = tuple([(literals[index].element.name, literals[index].bits[0]) for index in order])
     direction = (bool(op.get("reverse")),) if scan else ()
     along_scan = (terms.lane(dim, extent),) if scan else ()
+    if len(order) == 2:
+        sides = [terms.leaf("region", _depth(op), place) for place in range(4)]
+        combine = without_ties(terms, combine, bodies, along, sides)
     if len(order) == 1:
         identities = (least_start(terms, combine[0], bodies[0], identities[0]),)
     for position, index in enumerate(order):

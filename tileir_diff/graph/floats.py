@@ -14,7 +14,7 @@ from tileir_diff.dialect.scalars import FORMATS as ALL_FORMATS
 from tileir_diff.graph import comparisons
 from tileir_diff.graph.folding import FOLDED, folded
 from tileir_diff.graph.formats import FORMATS, decode, encode, encode_integer, show
-from tileir_diff.graph.widening import narrowed, source_of, widened, widens
+from tileir_diff.graph.widening import holds_integer, narrowed, source_of, widened, widens
 
 if TYPE_CHECKING:
     from tileir_diff.graph.terms import Term, Terms
@@ -146,6 +146,13 @@ def chosen_before(terms: Terms, cond: Term, on_true: Term, on_false: Term) -> Te
         if narrow[0] is not None and narrow[1] is not None:
             chosen = terms.ite(cond, narrow[0], narrow[1], "data")
             return normalise(terms, ("ftof", (source, _element(terms, on_true)), ()), (chosen,))
+    for made, other in (arms, arms[::-1]):
+        given = _given(terms, made, other)
+        if given is not None:
+            one, constant = given
+            inner = terms.ite(cond, *((one, constant) if made == on_true else (constant, one)), "data")
+            args = [inner if arg == one else arg for arg in terms.args[made]]
+            return normalise(terms, terms.attr[made], tuple(args))
     for square, other in (arms, arms[::-1]):
         if not _is(terms, square, "mulf") or len(set(terms.args[square])) > 1:
             continue
@@ -153,6 +160,37 @@ def chosen_before(terms: Terms, cond: Term, on_true: Term, on_false: Term) -> Te
             one = terms.args[square][0]
             inner = terms.ite(cond, *((one, other) if square == on_true else (other, one)), "data")
             return normalise(terms, terms.attr[square], (inner, inner))
+    return None
+
+
+FIXED = {"exp": {0.0: -math.inf}, "exp2": {0.0: -math.inf}, "tanh": {0.0: 0.0}}
+FIXED["sqrt"] = {each: each for each in (0.0, 1.0, math.inf)}
+"""Results that an op gives exactly, each with what it is given for it."""
+
+
+def _given(terms: Terms, made: Term, result: Term) -> tuple[Term, Term] | None:
+    """What an op of one number is given, and the constant for which it gives the constant ``result``."""
+    value = constant_of(terms, result)
+    if terms.kind[made] != "f" or value is None or math.isnan(value):
+        return None
+    (name, element, mods), args = terms.attr[made], terms.args[made]
+    if name in FIXED:
+        wanted = FIXED[name].get(value) if math.copysign(1.0, value) > 0 else None
+        source = None if wanted is None else _from_value(terms, element, wanted)
+        return None if source is None else (args[0], source)
+    if name == "ftof" and not mods and not widens(element):
+        wide = normalise(terms, ("ftof", element[::-1], ()), (result,))
+        return (args[0], wide) if terms.kind[wide] == "fc" else None
+    if name == "negf":
+        return args[0], negate(terms, element, result)
+    if name == "absf" and not mods and math.copysign(1.0, value) > 0:
+        return args[0], result
+    if name == "mulf" and not mods and (value == 0 or math.isinf(value)):
+        for factor, one in (args, args[::-1]):
+            by = constant_of(terms, factor)
+            if by is not None and by != 0 and math.isfinite(by) and terms.kind[one] != "fc":
+                source = _from_value(terms, element, math.copysign(1.0, by) * value)
+                return None if source is None else (one, source)
     return None
 
 
@@ -210,11 +248,40 @@ def _extreme(name: str, terms: Terms, element: str, mods: Any, args: tuple[Term,
             flat = {arg: None for arg in flat if terms.kind[arg] != "fc"}
             flat[constant(terms, element, bits)] = None
     operands = sorted(flat)
+    clamped = _clamped_below(terms, attr, operands) if len(operands) == 2 and name == "maxf" else None
+    if clamped is not None:
+        return clamped
     if len(operands) == 2 and name == "maxf" and not any(key == "flush_to_zero" for key, _ in mods):
         for x, y in (operands, operands[::-1]):
             if _is(terms, y, "negf") and terms.args[y] == (x,):
                 return normalise(terms, ("absf", element, ()), (x,))
     return terms.node("f", attr, operands)
+
+
+def _clamped_below(terms: Terms, attr: tuple[Any, ...], operands: list[Term]) -> Term | None:
+    """``max(min(x, high), low)`` as ``min(max(x, low), high)``, with constants low <= high.
+
+    Of a NaN that is ignored the first one gives the upper limit, the second one the lower.
+    """
+    name, element, mods = attr
+    for low, inner in (operands, operands[::-1]):
+        limits = [arg for arg in terms.args[inner] if terms.kind[arg] == "fc"]
+        if terms.kind[low] != "fc" or terms.attr[inner] != ("minf", element, mods) or len(limits) != 1:
+            continue
+        rest = tuple(arg for arg in terms.args[inner] if arg not in limits)
+        known = ("propagate_nan", True) in mods or all(comparisons.is_number(terms, arg) for arg in rest)
+        least, most = (_place(terms, limit) for limit in (low, *limits))
+        if known and least is not None and most is not None and least <= most:
+            number = rest[0] if len(rest) == 1 else normalise(terms, ("minf", element, mods), rest)
+            lower = normalise(terms, (name, element, mods), (number, low))
+            return normalise(terms, ("minf", element, mods), (lower, *limits))
+    return None
+
+
+def _place(terms: Terms, term: Term) -> tuple[float, float] | None:
+    """Where a constant stands among all numbers: a negative zero is below the other one."""
+    value = constant_of(terms, term)
+    return None if value is None or math.isnan(value) else (value, math.copysign(1.0, value))
 
 
 def _strip_negation(terms: Terms, term: Term) -> tuple[Term, bool]:
@@ -429,6 +496,9 @@ def _ftof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
     """``element`` is ``(from, to)``."""
     source, target = element
     (x,) = args
+    chosen = _of_choice(terms, source, target, x) if terms.kind[x] == "ite" and not mods else None
+    if chosen is not None:
+        return chosen
     if terms.kind[x] == "fc" and not mods:
         value = decode(source, terms.attr[x][1])
         if value is not None:
@@ -441,11 +511,50 @@ def _ftof(terms: Terms, element: str, mods: Any, args: tuple[Term, ...]) -> Term
         exact = widened(terms, normalise, (source, target), x)
     else:
         exact = None if terms.kind[x] == "fc" else narrowed(terms, normalise, target, x)
+    if exact is None:
+        exact = _from_source(terms, target, mods, x)
     if exact is not None or mods:
         return exact
     if _is(terms, x, "negf") and source in FORMATS and target in FORMATS:
         return negate(terms, target, normalise(terms, ("ftof", element, ()), terms.args[x]))
     return _done_in(terms, target, x) if source == "f32" and target in ("f16", "bf16") else None
+
+
+def _of_choice(terms: Terms, source: str, target: str, choice: Term) -> Term | None:
+    """A conversion of a choice: of two constants it is done; else one is as the narrower type rounds it."""
+    attr = ("ftof", (source, target), ())
+    cond, *arms = terms.args[choice]
+    if widens((source, target)):
+        results = [normalise(terms, attr, (arm,)) for arm in arms]
+        done = all(terms.kind[each] == "fc" for each in results)
+        return terms.ite(cond, results[0], results[1], "data") if done else None
+    rounded = [_rounded(terms, source, target, arm) for arm in arms]
+    if rounded == arms:
+        return None
+    return normalise(terms, attr, (terms.ite(cond, rounded[0], rounded[1], "data"),))
+
+
+def _rounded(terms: Terms, source: str, target: str, term: Term) -> Term:
+    """A constant as it comes back from a narrower type; what is none, or has no such type, as it is."""
+    if terms.kind[term] == "fc":
+        narrow = normalise(terms, ("ftof", (source, target), ()), (term,))
+        back = normalise(terms, ("ftof", (target, source), ()), (narrow,))
+        if terms.kind[back] == "fc":
+            return back
+    return term
+
+
+def _from_source(terms: Terms, target: str, mods: Any, term: Term) -> Term | None:
+    """A number as it is converted from the type, or the integer, that it was widened from; or a choice."""
+    if _is(terms, term, "itof") and not terms.attr[term][2]:
+        element, integer = terms.attr[term][1], terms.args[term]
+        if holds_integer(terms, element, integer[0]):
+            return normalise(terms, ("itof", target, mods), integer)
+    source = source_of(terms, term)
+    narrow = None if source is None else narrowed(terms, normalise, source, term)
+    if source is not None and narrow is not None and source != _element(terms, term):
+        return normalise(terms, ("ftof", (source, target), mods), (narrow,))
+    return None
 
 
 ROUNDED_ONCE = frozenset({"addf", "mulf", "divf", "sqrt"})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.dialect.scalars import FORMATS
 from tileir_diff.graph.formats import decode, encode
 
 if TYPE_CHECKING:
@@ -20,14 +21,38 @@ if TYPE_CHECKING:
 EXACT = frozenset({"absf", "maxf", "minf"})
 MAX_DEPTH = 8
 """So deep a value is looked into for numbers that were widened."""
-_ORDER = {"f8E4M3FN": 0, "f8E5M2": 0, "f16": 1, "bf16": 1, "tf32": 2, "f32": 3, "f64": 4}
-_NORMAL = frozenset({"f8E4M3FN", "f8E5M2", "f16"})
+_NORMAL = frozenset({"f4E2M1FN", "f8E4M3FN", "f8E5M2", "f16"})
 """Types of which all numbers but zeros are normal ones of f32."""
+
+
+def _reach(name: str) -> tuple[int, int, int]:
+    """Digits, and the negative of the exponent of the last, and the exponent of the largest number."""
+    layout = FORMATS[name]
+    digits, bias = layout.mantissa_bits, layout.bias
+    lacks_top = layout.special == "ieee" or (layout.special == "nan" and not digits)
+    return digits + 1, digits + bias - layout.has_zero, (1 << layout.exponent_bits) - 1 - lacks_top - bias
+
+
+def _holds(source: str, target: str) -> bool:
+    layout = FORMATS[target]
+    whole = layout.signed and layout.has_zero and layout.special != "finite"
+    return whole and all(least <= most for least, most in zip(_reach(source), _reach(target), strict=True))
+
+
+_WIDER = {name: frozenset(to for to in FORMATS if to != name and _holds(name, to)) for name in FORMATS}
 
 
 def widens(element: tuple[str, str]) -> bool:
     """Whether each number of the first type is one of the second."""
-    return _ORDER.get(element[0], 9) < _ORDER.get(element[1], -1)
+    return element[1] in _WIDER.get(element[0], ())
+
+
+def holds_integer(terms: Terms, element: str, number: Term) -> bool:
+    """Whether a type has each of the integers that a number may be."""
+    limit = 1 << _reach(element)[0]
+    return FORMATS[element].has_zero and terms.within(
+        number, -limit if FORMATS[element].signed else 0, limit + 1
+    )
 
 
 def narrowed(terms: Terms, build: Build, target: str, term: Term, depth: int = MAX_DEPTH) -> Term | None:
@@ -48,7 +73,9 @@ def narrowed(terms: Terms, build: Build, target: str, term: Term, depth: int = M
         return (
             build(terms, ("ftof", (element[0], target), ()), args) if widens((element[0], target)) else None
         )
-    if name not in EXACT and name != "negf":
+    if name == "itof":
+        return build(terms, (name, target, ()), args) if holds_integer(terms, target, args[0]) else None
+    if (name not in EXACT and name != "negf") or not FORMATS[target].signed:
         return None
     if target in _NORMAL:
         mods = tuple([item for item in mods if item[0] != "flush_to_zero"])
@@ -118,4 +145,4 @@ def source_of(terms: Terms, *values: Term) -> str | None:
             found.add(element[0])
         elif name in EXACT or name == "negf":
             work.extend((arg, depth - 1) for arg in terms.args[value])
-    return max(found, key=lambda name: (_ORDER[name], name), default=None)
+    return max(found, key=lambda name: (-len(_WIDER[name]), name), default=None)

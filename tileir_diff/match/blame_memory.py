@@ -14,7 +14,7 @@ from tileir_diff.match.same_cause import differing_parts
 if TYPE_CHECKING:
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Effect
-    from tileir_diff.graph.terms import Term
+    from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.blame import Blame, Op
     from tileir_diff.match.model import Difference
 
@@ -29,10 +29,17 @@ def memory(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op) -> list[Findi
     type_a, type_b = terms.attr[a][0], terms.attr[b][0]
     if type_a != type_b:
         return blame.one("element-type/changed", ref_op, gen_op, type_a, type_b)
-    if terms.attr[a][2:] != terms.attr[b][2:] and ref_op and gen_op:
-        return [Finding(difference) for difference in orderings(blame, ref_op, gen_op)]
+    found = [Finding(each) for each in orderings(blame, ref_op, gen_op)] if ref_op and gen_op else []
+    if found and _writes_before(terms, a) == _writes_before(terms, b):
+        return found
     words = "reads before or after other writes of the array", "reads at another point"
-    return blame.one("token-order/changed", ref_op, gen_op, *words)
+    return [*found, *blame.one("token-order/changed", ref_op, gen_op, *words)]
+
+
+def _writes_before(terms: Terms, memory: Term) -> object:
+    """How many writes a load comes after; one that is not weak is numbered beside."""
+    _, epoch, ordering, _ = terms.attr[memory]
+    return epoch if ordering == "weak" else epoch[0]
 
 
 def _without_partner(blame: Blame, gen_op: Op) -> Op:

@@ -113,7 +113,7 @@ def explain(
     found.extend(read_again(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(before_loops(blame, attempt, lambda atom: _oblige(blame, atom, result)))
     found.extend(elsewhere(blame, attempt))
-    lost, unknown = other_lanes(blame, attempt)
+    lost, unknown = other_lanes(blame, attempt, lambda atom: _oblige(blame, atom, result))
     told = {id(each.generated.op) for each in found if each.generated is not None}
     found.extend(each for each in lost if each.generated is None or id(each.generated.op) not in told)
     result.not_checked.extend(unknown)

@@ -12,6 +12,7 @@ from tileir_diff.graph.values import is_used
 from tileir_diff.match.blame_masks import mask
 from tileir_diff.match.canonical import aligned, outward
 from tileir_diff.match.effects import EffectPair, describe
+from tileir_diff.match.laid_over import laid_over
 from tileir_diff.match.obligations import block_only, has_undetermined, lost_conditions, tile_indices
 from tileir_diff.match.tokens import memory_nodes
 
@@ -113,11 +114,13 @@ def _read_inside(terms: Terms, pair: EffectPair) -> Term:
     return terms.conjunction((pair.reference.condition, *entered))
 
 
-def other_lanes(blame: Blame, attempt: Attempt) -> tuple[list[Difference], list[str]]:
+def other_lanes(
+    blame: Blame, attempt: Attempt, oblige: Callable[[Term], object]
+) -> tuple[list[Difference], list[str]]:
     """Loads by pointers of a tile of another shape, where the reference masks each load of the array.
 
-    Without a mask of their own they read what the reference does not, whether or not the value is used; with
-    one, what it keeps in bounds is not compared.
+    Where each of their lanes is one of the reference's, as ``load_bounds`` for these. Elsewhere what a mask
+    of their own keeps in bounds is not compared; without one they read what the reference does not.
     """
     terms = blame.terms
     items = [pair.generated for pair in attempt.match.loads if not pair.equal]
@@ -127,6 +130,11 @@ def other_lanes(blame: Blame, attempt: Attempt) -> tuple[list[Difference], list[
     for item in items:
         loads = [load for load in attempt.match.reference_loads if load.effect.base == item.effect.base]
         at_once = any(load.extents == item.extents for load in loads)
+        matched = any(_at_one_address(terms, load, item) is not None for load in loads)
+        whole = None if matched else laid_over(terms, loads, item)
+        if whole is not None:
+            found.extend(beyond(blame, attempt, [EffectPair(whole, item, False)], oblige))
+            continue
         own = (
             item.pointer is not None
             and terms.kind[item.pointer] == "poly"
@@ -182,6 +190,7 @@ def elsewhere(blame: Blame, attempt: Attempt) -> list[Difference]:
             _place(terms, node) for node in memory_nodes(attempt.generated, item.effect.result)
         )
         and all(_at_one_address(terms, load, item, inside=True) is None for load in loads)
+        and laid_over(terms, loads, item) is None
     ]
 
 

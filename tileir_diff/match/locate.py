@@ -212,11 +212,12 @@ def _pair_loops(blame: Blame, alignment: Alignment) -> None:
 
 
 def _one_a_line(found: list[Difference]) -> list[Difference]:
-    """Several differences of one op are one finding: the first."""
+    """Several differences of one op are one finding, the first; the order of accesses is one of its own."""
     kept: list[Difference] = []
-    seen: set[tuple[int, int]] = set()
+    seen: set[tuple[bool, int, int]] = set()
     for difference in found:
         key = (
+            difference.rule.startswith("memory-order/"),
             id(difference.reference.op) if difference.reference else 0,
             id(difference.generated.op) if difference.generated else 0,
         )

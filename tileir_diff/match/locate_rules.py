@@ -197,6 +197,8 @@ def _operand_rule(name: str, ref: TileOp, gen: TileOp, differences: Sequence[Dif
         return "accumulator/init" if name == "acc" else "mma/operands"
     if short in ("if", "assert"):
         return "control-flow/condition" if short == "if" else "runtime-check/changed"
+    if short == "cat":
+        return "shape-op/changed"
     families = {difference.rule.split("/")[0] for difference in differences}
     if "mask" in families and short in LOGIC | {"cmpi"}:
         return "mask/changed"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tileir_diff.match.canonical import depth_iteration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tileir_diff.graph.kernel import Kernel
     from tileir_diff.graph.store import Mono
     from tileir_diff.graph.terms import Term, Terms
@@ -80,7 +82,8 @@ def host_obligations(
                 as_large[atom] = larger
                 assumed[atom] = None
                 continue
-        if not _keeps_all(kernel, atom, pointers):
+        others = (*gen_atoms, *gen_inner) if atom in ref_inner else (*ref_atoms, *ref_inner)
+        if not _keeps_all(kernel, atom, pointers) or _ends_elsewhere(terms, atom, others):
             continue
         if block_only(kernel, atom, tiles):
             assumed[atom] = None
@@ -159,7 +162,8 @@ def tile_indices(terms: Terms, pair: EffectPair) -> frozenset[Term]:
 def block_only(kernel: Kernel, atom: Term, tiles: frozenset[Term] = frozenset()) -> bool:
     """An upper bound of block indices by parameters, the same for all lanes and iterations.
 
-    A lower bound is no business of the launch: the first block is always there.
+    A lower bound is no business of the launch: the first block is always there. Nor is a number that the grid
+    given goes beyond.
     ``tiles``: symbols that are indices of tiles, as block indices are.
     """
     terms = kernel.terms
@@ -167,8 +171,12 @@ def block_only(kernel: Kernel, atom: Term, tiles: frozenset[Term] = frozenset())
         return False
     blocks = {s for s in terms.symbols[atom] if s in tiles or terms.kind[s] == "block"}
     kinds = {terms.kind[s] for s in terms.symbols[atom] - blocks}
+    launched = not kinds and all(
+        terms.kind[block] == "block" and kernel.grid[terms.attr[block][0]] is not None for block in blocks
+    )
     return (
         bool(blocks)
+        and not launched
         and kinds <= {"arg", "grid"}
         and all(
             factor > 0
@@ -281,6 +289,14 @@ def _quotient(mono: Mono, by: Mono) -> Mono | None:
             return None
         rest.remove(part)
     return tuple(rest)
+
+
+def _ends_elsewhere(terms: Terms, bound: Term, others: Iterable[Term]) -> bool:
+    """Whether another bound is of the same index by the same size, but some elements sooner or later."""
+    if terms.kind[bound] != "le":
+        return False
+    apart = (terms.sub(terms.args[x][0], terms.args[bound][0]) for x in others if terms.kind[x] == "le")
+    return any(terms.value(each) not in (None, 0) for each in apart)
 
 
 def _pointers(terms: Terms, *sides: CanonicalEffect) -> tuple[Term, ...]:

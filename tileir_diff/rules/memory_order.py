@@ -17,7 +17,8 @@ A spin lock with a `relaxed` instead of an `acquire` load works until it does no
 
 ## Known problems
 
-An ordering that is stronger than the reference's is reported too: it is another program, if a safe one.
+An ordering or a scope that is stronger than the reference's is reported too, with impact `hint`: all that the
+reference guarantees holds, and it costs time.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from tileir_diff.rules.model import Detail
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tileir_diff.match.model import Difference
 
 DETAILS: Mapping[str, Detail] = {
     "extra": Detail(
@@ -57,3 +60,26 @@ DETAILS: Mapping[str, Detail] = {
         fixes={"cutile-rust": "use the scope {expected}{at}: pass its `scope::..`"},
     ),
 }
+
+STRONGER: Mapping[str, Detail] = {
+    rule: DETAILS[rule]._replace(
+        impact="hint", effect="cost only: it waits, or is seen, further than the reference asks for"
+    )
+    for rule in ("ordering", "scope")
+}
+WEAKER = {
+    "relaxed": ("weak",),
+    "acquire": ("weak", "relaxed"),
+    "release": ("weak", "relaxed"),
+    "acq_rel": ("weak", "relaxed", "acquire", "release"),
+    "tl_blk": ("None",),
+    "device": ("None", "tl_blk"),
+    "sys": ("None", "tl_blk", "device"),
+}
+"""What each ordering and scope guarantees too."""
+
+
+def judge(difference: Difference) -> Detail | None:
+    """An ordering or a scope that guarantees more costs only."""
+    stronger = difference.expected in WEAKER.get(difference.actual, ())
+    return STRONGER.get(difference.rule.partition("/")[2]) if stronger else None

@@ -117,12 +117,12 @@ def test_a_changed_atomic(wrong: str, rules: tuple[str, ...]) -> None:
         ("relaxed tl_blk", "relaxed device", "scope"),
     ],
 )
-def test_a_stronger_order_costs_only(weaker: str, stronger: str, detail: str) -> None:
+def test_a_stronger_order_is_told_as_that(weaker: str, stronger: str, detail: str) -> None:
     rule = f"memory-order/{detail}"
     less, more = (atomic(order=each, mark=HERE) for each in (weaker, stronger))
     assert assert_found(more, less, rule).impact == "logic"
     costs = assert_found(less, more, rule)
-    assert (costs.impact, costs.effect.split(":")[0]) == ("hint", "cost only")
+    assert (costs.impact, "no result differs" in costs.effect) == ("logic", True)
 
 
 def test_neither_of_two_orders_is_the_stronger() -> None:
@@ -132,7 +132,8 @@ def test_neither_of_two_orders_is_the_stronger() -> None:
 
 def test_behind_a_stronger_order_all_else_is_compared() -> None:
     other = atomic(order="acq_rel device", value="%two")
-    assert {each.impact for each in found(atomic(), other)} == {"hint", "logic"}
+    families = {each.rule.split("/")[0] for each in found(atomic(), other)}
+    assert len(families) == 2, families
 
 
 def test_a_lost_atomic() -> None:

@@ -17,8 +17,7 @@ A spin lock with a `relaxed` instead of an `acquire` load works until it does no
 
 ## Known problems
 
-An ordering or a scope that is stronger than the reference's is reported too, with impact `hint`: all that the
-reference guarantees holds, and it costs time.
+An ordering or a scope that is stronger than the reference's fails too: it is another program, if a safe one.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ DETAILS: Mapping[str, Detail] = {
 
 STRONGER: Mapping[str, Detail] = {
     rule: DETAILS[rule]._replace(
-        impact="hint", effect="cost only: it waits, or is seen, further than the reference asks for"
+        effect="stronger than the reference asks for: no result differs, but it is another protocol"
     )
     for rule in ("ordering", "scope")
 }
@@ -80,6 +79,6 @@ WEAKER = {
 
 
 def judge(difference: Difference) -> Detail | None:
-    """An ordering or a scope that guarantees more costs only."""
+    """An ordering or a scope that guarantees more is told as that."""
     stronger = difference.expected in WEAKER.get(difference.actual, ())
     return STRONGER.get(difference.rule.partition("/")[2]) if stronger else None

@@ -126,6 +126,15 @@ def test_a_wrong_call_is_told_before_torch_is_loaded(arguments: tuple[str, ...])
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 2
 
 
+@pytest.mark.parametrize("kind", ["int32", "uint32", "U1"])
+def test_arrays_of_another_kind_of_elements_are_refused(kind: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.ones(1000).astype(kind))
+    others = ["--arg", "arg3=ones:1000", "--arg", "arg6=zeros:1000"]
+    done = command(ADD, "--launch", LAUNCH, "--arg", f"arg0={tmp_path / 'x.npy'}", *others)
+    assert done.exit_code == 2
+    assert "points to f32; the array's elements are" in done.stderr
+
+
 def test_arrays_of_the_wrong_type_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros(1000))
     others = ["--arg", "arg3=ones:1000", "--arg", "arg6=zeros:1000"]

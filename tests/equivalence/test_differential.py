@@ -269,6 +269,47 @@ def test_the_first_value_of_an_extreme_shows(op: str, right: str, wrong: str, tm
         assert executed(one, other, tmp_path, seed=seed).outcome == "different"
 
 
+@pytest.mark.parametrize("element", ["i1", "i8", "i16", "i32", "i64"])
+def test_integers_of_any_width_are_run(element: str, tmp_path: Path) -> None:
+    same = executed(
+        unary("%y = andi %x, %x : {t}", element), unary("%y = ori %x, %x : {t}", element), tmp_path
+    )
+    other = executed(
+        unary("%y = andi %x, %x : {t}", element), unary("%y = xori %x, %x : {t}", element), tmp_path
+    )
+    assert (same.outcome, other.outcome) == ("equal", "different")
+
+
+@pytest.mark.parametrize("element", ["i8", "i16", "i32", "i64"])
+def test_the_largest_and_the_least_integer_are_tried(element: str, tmp_path: Path) -> None:
+    largest = (1 << int(element[1:]) - 1) - 1
+    saturating = f"""%one = constant <{element}: 1> : {{t}}
+  %top = constant <{element}: {largest}> : {{t}}
+  %is_top = cmpi equal %x, %top, signed : {{t}} -> tile<{SIZE}xi1>
+  %more = addi %x, %one : {{t}}
+  %y = select %is_top, %x, %more : tile<{SIZE}xi1>, {{t}}"""
+    wrapping = f"%one = constant <{element}: 1> : {{t}}\n%y = addi %x, %one : {{t}}"
+    assert executed(unary(saturating, element), unary(wrapping, element), tmp_path).outcome == "different"
+
+
+def scaled_to_integer(scale: str) -> str:
+    """Fixed-point numbers of so many digits that each depends on rounding."""
+    return unary(
+        f"""%c = constant <f32: {scale}> : {{t}}
+  %e = exp %x : {{t}}
+  %l = sin %e : {{t}}
+  %m = cos %l : {{t}}
+  %p = mulf %m, %c : {{t}}
+  %y = ftoi %p signed saturating : {{t}} -> tile<{SIZE}xi32>""",
+        result="i32",
+    )
+
+
+def test_integers_that_depend_on_rounding_must_be_near(tmp_path: Path) -> None:
+    assert executed(scaled_to_integer("1.0e9"), scaled_to_integer("1.0e9"), tmp_path).outcome == "equal"
+    assert executed(scaled_to_integer("1.0e9"), scaled_to_integer("2.0e9"), tmp_path).outcome == "different"
+
+
 def test_integers_of_64_bits_are_longer_than_32(tmp_path: Path) -> None:
     cut = "%low = trunci %x : {t} -> tile<8xi32>\n%y = exti %low signed : tile<8xi32> -> {t}"
     same = "%zero = constant <i64: 0> : {t}\n%y = addi %x, %zero : {t}"

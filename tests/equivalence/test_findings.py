@@ -105,6 +105,37 @@ def test_undetermined_lanes_that_are_selected_away() -> None:
     assert rules(found(MASKED.replace("%v", "%u") + mixed + STORE, n=3)) == ["undetermined/store"]
 
 
+@pytest.mark.parametrize(
+    ("op", "rule"),
+    [
+        ("%v = divi %i, %u signed", "integer/division-by-zero"),
+        ("%v = remi %i, %u unsigned", "integer/division-by-zero"),
+        ("%v = assume bounded<1, ?>, %u", "assume/false"),
+    ],
+)
+def test_the_value_of_an_undetermined_lane_is_no_evidence(op: str, rule: str) -> None:
+    masked = STORE.replace("%v :", "%v, %m :").replace("tile<4xi32> ->", "tile<4xi32>, tile<4xi1> ->")
+    body = MASKED.replace("%v", "%u") + f"  {op} : tile<4xi32>\n"
+    numbers = np.arange(1, 9, dtype=np.int32)
+    assert found(body + masked, n=3, p=numbers).findings == []
+    assert rules(found(body + STORE, n=3, p=numbers)) == ["undetermined/store"]
+    assert rule in rules(found(body + masked, n=3, p=np.zeros(8, np.int32)))
+
+
+@pytest.mark.parametrize(
+    ("op", "stays"),
+    [
+        ("atomic_rmw_tko relaxed device %qx, add, %i : tile<4xptr<i32>>, tile<4xi32>", True),
+        ("atomic_cas_tko relaxed device %qx, %i, %i : tile<4xptr<i32>>, tile<4xi32>", True),
+        ("atomic_rmw_tko relaxed device %qx, xchg, %i : tile<4xptr<i32>>, tile<4xi32>", False),
+    ],
+)
+def test_undetermined_memory_stays_so_until_it_is_replaced(op: str, stays: bool) -> None:
+    done = found(MASKED + STORE + f"  %o, %g = {op} -> tile<4xi32>, token\n", n=3)
+    assert rules(done) == ["undetermined/store"]
+    assert list(done.undetermined) == (["q"] if stays else [])
+
+
 def test_undetermined_lanes_travel_through_reductions_and_memory() -> None:
     fold = """%r = reduce %u dim=0 identities=[0 : i32] : tile<4xi32> -> tile<i32>
   (%l: tile<i32>, %o: tile<i32>) {

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.equivalence.support import kernel
 from tests.equivalence.test_differential import outcome, unary
 from tileir_diff import diff
 from tileir_diff.dialect import parse_text
@@ -24,6 +25,17 @@ def test_without_a_launch_one_is_made_up() -> None:
     one, other = (parse_text(unary(f"%y = {op} %x, %x : {{t}}"), op) for op in ("addf", "mulf"))
     report = diff(one, other, execute=True)
     assert outcome(report) == "different"
+
+
+@pytest.mark.parametrize("element", ["i8", "i32"])
+def test_a_launch_is_made_up_where_arrays_are_divided_by_arrays(element: str) -> None:
+    body = f"  %y = divi %x, %z signed : tile<8x{element}>\n"
+    down = body.replace(" :", " rounding<negative_inf> :")
+    texts = (
+        kernel({"x": (element, 8), "z": (element, 8)}, each, {"y": (element, 8)}) for each in (body, down)
+    )
+    one, other = (parse_text(text, "k") for text in texts)
+    assert outcome(diff(one, other, execute=Execution(runs=20))) == "different"
 
 
 def masked(promise: str) -> str:

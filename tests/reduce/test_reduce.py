@@ -90,6 +90,19 @@ def test_time_that_is_up_leaves_what_there_is() -> None:
     assert made.smallest.size == made.before
 
 
+def test_an_interrupt_leaves_what_there_is() -> None:
+    seen: list[Candidate] = []
+
+    def interrupted(each: Candidate) -> bool:
+        if seen:
+            raise KeyboardInterrupt
+        seen.append(each)
+        return True
+
+    made = reduce(start(), interrupted, seconds=None, progress=quiet)
+    assert (made.finished, made.smallest) == (False, seen[0])
+
+
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
 def test_each_edit_applies_somewhere_and_leaves_the_module_alone(edit: Edit) -> None:
     made = 0

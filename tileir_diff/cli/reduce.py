@@ -77,7 +77,7 @@ def _reduce(
     stem = "reduced" if file == "-" else file
     emit(made.smallest.text, output or f"{stem}.reduced.mlir")
     emit(render(made, _failure(test), os.path.basename(dump.path)), report or f"{stem}.reduced.md")
-    state = "nothing more can be taken away" if made.finished else "stopped: the time is up"
+    state = "nothing more can be taken away" if made.finished else "stopped before it was done"
     sys.stdout.write(
         f"{made.before} ops to {made.smallest.size}, {made.tried} kernels tried; {state}\n"
         f"{output or f'{stem}.reduced.mlir'}\n{report or f'{stem}.reduced.md'}\n"

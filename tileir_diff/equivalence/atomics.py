@@ -67,11 +67,14 @@ def atomic_rmw(m: Machine, op: TileOp) -> None:
     if m.doubtful:
         doubtful_store(m, op, m.frame.doubt(argument), mask, tile)
     addresses = whole_lanes(m, m.get(pointers), tile)
-    old, lanes = _apply(m, op, addresses, values, name, mask, op.get("mode"), bool(list(op.results[0].uses)))
+    wanted = bool(list(op.results[0].uses))
+    old, lanes, unknown = _apply(m, op, addresses, values, name, mask, op.get("mode"), wanted)
     m.set(op, old)
     m.set(op, None, 1)
     if lanes is not None:  # what a masked lane returns is not defined
-        m.set_doubt(op, ~lanes)
+        unknown = ~lanes if unknown is None else unknown | ~lanes
+    if unknown is not None:
+        m.set_doubt(op, unknown)
 
 
 def atomic_red_view(m: Machine, op: TileOp) -> None:
@@ -99,7 +102,7 @@ def _apply(
     mask: Tensor | None,
     mode: str,
     wanted: bool,
-) -> tuple[Tensor, Tensor | None]:
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
     combine = _combine(mode, name)
     if mode == "addf":  # the order of blocks is free
         values = m.moved(values, name)
@@ -124,9 +127,11 @@ def atomic_cas(m: Machine, op: TileOp) -> None:
         return torch.where(equal, value.reshape(-1)[at], old)
 
     addresses = whole_lanes(m, m.get(pointers), tile)
-    old, lanes = _in_order(m, op, addresses, name, mask, update, None, True)
+    old, lanes, unknown = _in_order(m, op, addresses, name, mask, update, None, True)
     m.set(op, old if lanes is None else torch.where(lanes, old, compare))
     m.set(op, None, 1)
+    if unknown is not None:
+        m.set_doubt(op, unknown)
 
 
 def _in_order(
@@ -138,16 +143,20 @@ def _in_order(
     update: Update,
     sums: Tensor | None,
     wanted: bool,
-) -> tuple[Tensor, Tensor | None]:
-    """Updates memory lane after lane; returns the old elements, and the lanes that have one (None: all)."""
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Updates memory lane after lane; returns the old elements, the lanes that have one (None: all), and
+    those of which it is undetermined (None: none)."""
     m.poll(op)
     m.synchronise(op, addresses, mask)
     size = size_of(name)
     accesses, lanes = m.memory.resolve(op, m.frame, addresses, size, mask)
     old = torch.zeros(addresses.shape, dtype=dtype(name))
+    unknown: Tensor | None = None
     for access in accesses:
-        _update(m, op, access, name, update, sums, wanted, old)
-    return old, lanes
+        missing = _update(m, op, access, name, update, sums, wanted, old)
+        if missing is not None:
+            unknown = missing if unknown is None else unknown | missing
+    return old, lanes, unknown
 
 
 def _update(
@@ -159,15 +168,17 @@ def _update(
     sums: Tensor | None,
     wanted: bool,
     old: Tensor,
-) -> None:
+) -> Tensor | None:
+    """Updates one buffer; returns the lanes whose old element is undetermined (None: none)."""
     size = size_of(name)
     memory = access.buffer.elements(size)
-    current, _ = m.memory.read(op, m.frame, access, size, atomic=True)
+    current, missing = m.memory.read(op, m.frame, access, size, atomic=True)
+    left = None if op.get("mode") == "xchg" else missing
     flat = access.place.reshape(-1)
     chosen = (
         torch.arange(len(flat)) if access.lanes is None else torch.nonzero(access.lanes.reshape(-1))[:, 0]
     )
-    m.memory.write(op, m.frame, access, current, size, atomic=True)
+    m.memory.write(op, m.frame, access, current, size, unknown=left, atomic=True)
     index = flat[chosen]
     order = torch.argsort(index, stable=True)
     ranked = index[order]
@@ -181,7 +192,7 @@ def _update(
     if rounds > MANY and sums is not None:
         _add_up(memory, name, index, sums.reshape(-1)[chosen])
         m.memory.changes += 1
-        return
+        return missing
     by_rank = torch.argsort(rank, stable=True)
     counts = torch.bincount(rank)
     begin = 0
@@ -195,6 +206,7 @@ def _update(
         after = to_memory(update(before, chosen[lanes]), name)
         m.memory.changes += not torch.equal(memory[at], after)
         memory[at] = after
+    return missing
 
 
 def _add_up(memory: Tensor, name: str, index: Tensor, values: Tensor) -> None:

@@ -6,7 +6,7 @@ Arrays are not copied: a run changes them. Arrays that overlap become one buffer
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tileir_diff.dialect.scalars import INTEGER_BITS
 from tileir_diff.dialect.types import Ptr, Tile
@@ -132,8 +132,10 @@ def _span(parameter: SSAValue, index: int, pointee: str, value: Any, path: str) 
         return None
     if isinstance(value, torch.Tensor):
         start, shape, strides, size = _tensor_layout(value, name, path)
+        kind = _tensor_kind(value)
     elif hasattr(value, "__array_interface__"):
         start, shape, strides, size = _array_layout(value, name, path)
+        kind = NUMPY_KINDS.get(value.__array_interface__["typestr"][1], "other")
     else:
         raise InputError(f"{name} is a pointer: pass an array, not {type(value).__name__}", path)
     expected = max(1, bits(pointee) // 8)
@@ -141,12 +143,37 @@ def _span(parameter: SSAValue, index: int, pointee: str, value: Any, path: str) 
         raise InputError(
             f"{name} points to {pointee}, of {expected} bytes; the array's elements have {size}", path
         )
+    if size > 1 and kind not in _kinds(pointee):
+        raise InputError(
+            f"{name} points to {pointee}; the array's elements are {value.dtype}: "
+            "convert them, or pass the array's bytes",
+            path,
+        )
     if 0 in shape:
         return _Span(index, name, start, start, value, empty, offset)
     last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
     if any(stride < 0 for stride in strides):
         raise InputError(f"{name}: an array with a negative stride cannot be passed", path)
     return _Span(index, name, start, start + last + size, value, empty, offset)
+
+
+NUMPY_KINDS: Final = {"f": "float", "i": "integer", "u": "integer", "V": "bf16"}
+"""By numpy's letter what elements are; it has no bf16, others add that as opaque bytes."""
+
+
+def _tensor_kind(value: Any) -> str:
+    if value.dtype == torch.bfloat16:
+        return "bf16"
+    if value.is_complex():
+        return "other"
+    return "float" if value.is_floating_point() else "integer"
+
+
+def _kinds(pointee: str) -> tuple[str, ...]:
+    """What elements of several bytes may be in an array that is passed for a type."""
+    if pointee in INTEGER_BITS:
+        return ("integer",)
+    return ("bf16", "integer") if pointee == "bf16" else ("float",)
 
 
 def _tensor_layout(value: Any, name: str, path: str) -> tuple[int, Any, list[int], int]:

@@ -181,12 +181,14 @@ def _dividends(m: Machine, op: TileOp) -> tuple[Tensor, Tensor, str, bool]:
     lhs, rhs = wide(m.get(op.operands[0]), name, signed), wide(m.get(op.operands[1]), name, signed)
     zero = rhs == 0
     undefined: Tensor | None = None
-    if m.report("integer/division-by-zero", op, zero, {"lhs": lhs, "rhs": rhs}):
+    m.report("integer/division-by-zero", op, zero, {"lhs": lhs, "rhs": rhs})
+    if bool(zero.any()):
         rhs = torch.where(zero, 1, rhs)
         undefined = zero
     if signed:
         beyond = (rhs == -1) & (lhs == -(1 << (bits(name) - 1)))
-        if m.report("integer/division-overflow", op, beyond, {"lhs": lhs, "rhs": rhs}):
+        m.report("integer/division-overflow", op, beyond, {"lhs": lhs, "rhs": rhs})
+        if bool(beyond.any()):
             rhs = torch.where(beyond, 1, rhs)
             undefined = beyond if undefined is None else undefined | beyond
     if undefined is not None:

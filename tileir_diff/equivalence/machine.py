@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 TERMINATORS = frozenset({"yield", "continue", "break", "return"})
 IMPLICIT = {"for": "continue", "loop": "continue", "if": "yield"}
+COMPUTED = ("assume/", "conversion/", "integer/")
+"""Rules about the values of operands, which undetermined lanes do not have."""
 
 
 class TimeUp(Exception):  # noqa: N818  (no error: the run ends early, and says so)
@@ -181,7 +183,11 @@ class Machine:
         values: dict[str, Tensor] | None = None,
         message: str = "",
     ) -> bool:
-        """Reports the lanes set in `bad`, if there are any."""
+        """Reports the lanes set in `bad`, if there are any; an undetermined value is no evidence."""
+        if self.doubtful and rule.startswith(COMPUTED):
+            for operand in op.operands:
+                unknown = self.frame.doubt(operand)
+                bad = bad if unknown is None else bad & ~unknown
         return self.log.lanes(rule, op, bad, self.frame.blocks, values, message)
 
     def free(self, op: TileOp, what: str, bound: str) -> None:

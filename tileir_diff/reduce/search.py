@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """How far it came. `finished`: nothing more can go; else the time was up."""
+    """How far it came. `finished`: nothing more can go; else it was stopped."""
 
     smallest: Candidate
     before: int
@@ -57,7 +57,7 @@ def candidate(module: ModuleOp) -> Candidate | None:
 def reduce(start: Candidate, fails: Fails, *, seconds: float | None, progress: Progress) -> Reduction:
     """The smallest module found that still `fails`. The same input and test give the same result.
 
-    `seconds` bounds the time; None: until nothing can go.
+    `seconds` bounds the time; None: until nothing can go. An interrupt ends it as the time does.
     """
     return _Search(start, fails, seconds, progress).run()
 
@@ -74,6 +74,13 @@ class _Search:
         self.refused = 0
 
     def run(self) -> Reduction:
+        try:
+            self.shrink()
+        except KeyboardInterrupt:
+            return self.state()
+        return self.state(finished=not self.late())
+
+    def shrink(self) -> None:
         smaller = True
         while smaller and not self.late():
             text = self.best.text
@@ -81,7 +88,6 @@ class _Search:
                 self.chunks(edit)
             self.shapes()
             smaller = self.best.text != text
-        return self.state(finished=not self.late())
 
     def late(self) -> bool:
         return self.until is not None and time.monotonic() >= self.until

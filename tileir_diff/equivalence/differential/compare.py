@@ -249,6 +249,8 @@ class _Suspects:
         for run in plain:
             self.unsure |= self._unsure(run)
         self.spread = torch.zeros(places.shape, dtype=torch.float64)
+        self.low, self.high = list(self.plain), list(self.plain)
+        """By side the least and the largest values of an element, with noise and without."""
 
     def _numbers(self, run: Ran) -> Tensor:
         return _numbers(run.arrays[self.at][self.places], self.array)
@@ -261,15 +263,20 @@ class _Suspects:
     def widen(self, noisy: tuple[Ran, ...]) -> None:
         """Adds how far runs with noise are off, of the reference and perhaps the other side."""
         total = torch.zeros_like(self.spread)
-        for before, run in zip(self.plain, noisy, strict=False):
-            off = torch.where(self._unsure(run), 0.0, _distance(before, self._numbers(run)))
-            total += off * (2 / len(noisy))
+        for side, run in enumerate(noisy):
+            before = self.plain[side]
+            values = torch.where(self._unsure(run), before, self._numbers(run))
+            total += _distance(before, values) * (2 / len(noisy))
+            self.low[side] = torch.minimum(self.low[side], values)
+            self.high[side] = torch.maximum(self.high[side], values)
         self.spread = torch.maximum(self.spread, total)
 
     def within(self, rounded: bool, times: float = 1.0) -> Tensor:
         """Which ones rounding explains, or so many times as much would."""
         if self.array.element in INTEGER_BITS:
-            inside = self.spread > 0
+            # An index of what is nearly equal jumps, but to where the other side's jumps too.
+            meet = (self.low[0] <= self.high[1]) & (self.low[1] <= self.high[0])
+            inside = (self.spread > 0) & (meet | (self.off <= SLACK * self.spread))
             if times > 1:
                 inside |= self.off < times
         else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tileir_diff.equivalence.backend import torch
 from tileir_diff.equivalence.differential.launches import INVALID, measured, with_room
-from tileir_diff.equivalence.differential.values import fill
+from tileir_diff.equivalence.differential.values import fill, is_float
 from tileir_diff.equivalence.machine import TimeUp
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class Grids:
     ) -> None:
         self.pair, self.given, self.tiles, self.excluded = pair, given, tiles, excluded
         self.written: dict[Plan, int | None] = {}
+        self.least = 0
+        """Integers in arrays are no smaller: 1 where the reference divides by them."""
 
     def fit(self, plan: Plan, missing: list[int], sizes: Iterable[int]) -> Plan | None:
         """The plan with its blocks, and arrays of unknown size (`missing`) as large as those reach.
@@ -95,19 +97,28 @@ class Grids:
         return plan.with_blocks(axis, next((count for count in enough if count >= least), enough[-1]))
 
     def _contents(self, plan: Plan) -> list[Tensor]:
-        return [fill(array, "ordinary", 2, self.pair.seed) for array in plan.arrays]
+        made = [fill(array, "ordinary", 2, self.pair.seed) for array in plan.arrays]
+        return [
+            each if is_float(array.element) else (each + self.least).to(each.dtype)
+            for array, each in zip(plan.arrays, made, strict=True)
+        ]
 
     def _written(self, plan: Plan) -> int | None:
         """Elements that the reference changes; None where it errs. Raises TimeUp."""
         if plan not in self.written:
             contents = self._contents(plan)
             ran = self.pair.sides[0].run(plan, contents, self.pair.limits(SOUGHT_SHARE))
-            errs = any(rule.startswith(INVALID) for rule in ran.errors)
+            errors = {rule for rule in ran.errors if rule.startswith(INVALID)}
+            if errors == {"integer/division-by-zero"} and not self.least:
+                self.least = 1
+                elements = self._written(plan)
+                self.least = int(elements is not None)
+                return elements
             changed = (
                 int((before.view(torch.uint8) != after.view(torch.uint8)).sum())
                 for before, after in zip(contents, ran.arrays, strict=True)
             )
-            self.written[plan] = None if errs else sum(changed)
+            self.written[plan] = None if errors else sum(changed)
         return self.written[plan]
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.attributes import DivBy
+from tileir_diff.dialect.scalars import INTEGER_BITS
 from tileir_diff.dialect.types import Ptr, Tile
 from tileir_diff.equivalence.backend import torch
 from tileir_diff.equivalence.differential.plan import Array, Grid, Plan, Pointer
@@ -161,7 +162,7 @@ def _wider(
         errors = frozenset()
         for kind in ("ordinary", "equal"):
             contents = [
-                torch.full_like(_blank(array), level - 1)
+                torch.full_like(_blank(array), min(level - 1, _largest(array)))
                 if kind == "equal" and not is_float(array.element)
                 else fill(array, kind, level, seed)
                 for array in plan.arrays
@@ -229,6 +230,11 @@ def _reached(reach: dict[str, int], name: str) -> int:
 
 def _blank(array: Array) -> Tensor:
     return torch.zeros(array.elements, dtype=dtype(array.element))
+
+
+def _largest(array: Array) -> int:
+    """The largest integer of an array's element type, read as signed."""
+    return (1 << max(1, INTEGER_BITS[array.element] - 1)) - 1
 
 
 def misaligned(sides: tuple[Side, Side], plan: Plan) -> Plan | None:

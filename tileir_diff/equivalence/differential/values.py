@@ -206,14 +206,16 @@ def fill(array: Array, kind: str, level: int, seed: int, constants: Constants = 
     if array.element == "i1":
         return torch.randint(0, 2, (array.elements,), generator=rng).to(torch.bool)
     if kind == "equal":
-        return torch.full((array.elements,), int(torch.randint(0, level, (1,), generator=rng)), dtype=wanted)
+        return torch.randint(0, level, (1,), generator=rng).to(wanted).repeat(array.elements)
     if kind == "zero":
         return torch.zeros(array.elements, dtype=wanted)
     if kind == WILD:
         values = torch.randint(-(1 << 31), 1 << 31, (array.elements,), generator=rng)
         if array.element == "i64":  # half of them fit 32 bits
             values = values << torch.randint(-31, 32, (array.elements,), generator=rng).clamp(min=0)
-        return values.to(wanted)
+        return torch.where(_uniform(array.elements, rng) < 1 / 8, _extremes(values, wanted, rng), values).to(
+            wanted
+        )
     if kind == NAMED and constants.integers:
         values = torch.randint(0, level, (array.elements,), generator=rng)
         return (_some(values, constants.integers, rng) + _next_to(values, rng)).to(wanted)
@@ -227,6 +229,13 @@ def _some(values: Tensor, chosen: Sequence[float], rng: Any) -> Tensor:
     count = len(values)
     picked = torch.tensor(chosen, dtype=values.dtype)[torch.randint(0, len(chosen), (count,), generator=rng)]
     return torch.where(_uniform(count, rng) < 0.5, picked, values)
+
+
+def _extremes(values: Tensor, wanted: Any, rng: Any) -> Tensor:
+    """The least and the largest integers of a type, and -1, at random."""
+    limits = torch.iinfo(wanted)
+    chosen = torch.tensor([limits.min, limits.max, -1])
+    return chosen[torch.randint(0, len(chosen), values.shape, generator=rng)]
 
 
 def _next_to(values: Tensor, rng: Any) -> Tensor:

@@ -120,3 +120,25 @@ def test_what_is_handed_out_is_of_the_pass_in_which_a_loop_is_left(value: str, w
         pair = stored(f"%w = constant <i32: {number}> : TILE"), stored(looping)
         for reference, generated in (pair, pair[::-1]):
             assert bool(found(reference, generated)) == (number != HANDED_OUT[value])
+
+
+SKIPS = (
+    "%skip = cmpi equal %i, %n, signed : tile<i32> -> tile<i1>\nif %skip {\ncontinue %next : tile<i32>\n}\n"
+)
+
+
+def skipping(spelled: str) -> str:
+    """A loop that goes on early in one iteration, with its next index in other words."""
+    plain = left("%i0", "%m", "%i1")
+    step = "%next = addi %i, %i1 : tile<i32>\n"
+    return plain.replace(step, "").replace(TILE_I, f"{spelled}\n{SKIPS}{TILE_I}")
+
+
+@pytest.mark.parametrize("again", ["muli %a, %i1", "muli %i1, %a"])
+def test_an_index_times_one_is_an_index(again: str) -> None:
+    plain = skipping("%next = addi %i, %i1 : tile<i32>")
+    times = skipping(f"%a = addi %i, %i1 : tile<i32>\n%next = {again} : tile<i32>")
+    assert_equal(plain, times)
+    assert_equal(times, plain)
+    doubled = again.replace("%i1", "%i4")
+    assert matters(plain, skipping(f"%a = addi %i, %i1 : tile<i32>\n%next = {doubled} : tile<i32>"))

@@ -103,3 +103,13 @@ def test_a_view_without_the_dim_map_of_the_reference() -> None:
     )
     first = finding(comparison.differences[0])
     assert (first.expected, first.actual) == ("dim_map=[0, 2, 1]", "no dim_map")
+
+
+def test_what_is_computed_of_other_arrays_is_no_wrong_address() -> None:
+    """Both loads are right, and each is read in the other's place."""
+    other = LOAD.replace("%v, %vt", "%u, %ut").replace("%pa", "%pb")
+    there, here = (
+        kernel(f"{LOAD}\n{other}\n%w = subf {args} : {T}\n{STORE}") for args in ("%v, %u", "%u, %v")
+    )
+    told = assert_found(there, here, "arithmetic/operands")
+    assert (told.message, told.fix[:6]) == ("the subf uses %u; in the reference %v", "use %v")

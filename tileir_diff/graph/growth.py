@@ -83,4 +83,11 @@ def _grows(flows: Flows, value: SSAValue, carried: SSAValue) -> bool:
         return False
     operands = [operand for name in _OPERANDS[op.short] if (operand := op.one(name)) is not None]
     needed = (carried in _reached(flows, (operand,))[0] for operand in operands)
-    return all(needed) if op.short in ("addi", "subi") else any(needed)
+    if op.short in ("addi", "subi"):
+        return all(needed)
+    return any(needed) and not (op.short == "muli" and any(map(_is_one, operands)))
+
+
+def _is_one(value: SSAValue) -> bool:
+    op = defining_op(value)
+    return op is not None and op.short == "constant" and set(op.get("value").bits) == {1}

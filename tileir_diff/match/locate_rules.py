@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.graph.values import sort_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -202,6 +204,9 @@ def _operand_rule(name: str, ref: TileOp, gen: TileOp, differences: Sequence[Dif
     families = {difference.rule.split("/")[0] for difference in differences}
     if "mask" in families and short in LOGIC | {"cmpi"}:
         return "mask/changed"
+    values = [value for op in (ref, gen) for value in op.group(name)]
+    if short not in MEMORY and all(sort_of(value) == "data" for value in values):
+        return "arithmetic/operands"  # that other arrays are read there is what follows
     return differences[0].rule if families and families <= PLACES else "arithmetic/operands"
 
 

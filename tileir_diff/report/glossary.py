@@ -97,6 +97,8 @@ PHRASES = {
     "stands before it, and is done also where the loop has nothing to do",
     "reads where the reference reads nothing; the value has no influence": "a lane is read that the "
     "reference masks off; what comes of it is not used",
+    "reads a tile of another shape, whether or not all is used": "the access itself is out of bounds; lanes "
+    "that are dropped later are read all the same",
     "reads …, whether or not the value is used": "the access itself is out of bounds; no result need show it",
     "the quotients differ where … is negative": "rounding down and rounding towards zero are the same for "
     "all other numbers",
@@ -157,6 +159,8 @@ PHRASES = {
     "which values …: it is open while accesses differ in where they are": "arguments were given "
     "the values with which the least differs; mend what differs, and they are told as conditions on the "
     "host",
+    "whether what the load of line … reads lies in the array: its lanes are others": "it reads a tile that "
+    "the reference reads in other pieces, under a mask of its own; --exec runs it",
     "whether the indices that differ fit the integers that they are computed in": "mend what differs, and "
     "what must fit is told as a condition on the host",
     "… has no model; equal only to itself": "the comparison does not know what the op does",

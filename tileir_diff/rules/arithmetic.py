@@ -24,6 +24,7 @@ What the normal form cannot settle is `arithmetic/not-proven`: neither equal nor
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tileir_diff.rules.model import Detail, is_absent
@@ -84,6 +85,10 @@ DETAILS: Mapping[str, Detail] = {
     ),
 }
 
+USED = DETAILS["operands"]._replace(
+    message="the {op} uses {actual}; in the reference {expected}", fix="use {expected}{at}"
+)
+
 UNSHOWN = "not shown to be the same"
 """What the comparison says of an access of which it can name no part that differs."""
 
@@ -131,6 +136,8 @@ def judge(difference: Difference) -> Detail | None:
         return SHOWN
     if difference.actual == UNSHOWN:
         return UNPROVEN
+    if difference.rule == "arithmetic/operands" and _is_value(difference.expected, difference.actual):
+        return USED
     effect = OF_ONE_FUNCTION.get(difference.impact or "")
     if difference.rule == "arithmetic/reformulated" and effect is not None:
         return DETAILS["reformulated"]._replace(effect=effect)
@@ -141,3 +148,8 @@ def judge(difference: Difference) -> Detail | None:
     if "stored" in difference.detail:
         return STORED
     return None if is_absent(difference.expected) or is_absent(difference.actual) else REPLACED
+
+
+def _is_value(*words: str) -> bool:
+    """Whether these are values of the dumps, by their names there, not formulas."""
+    return all(re.fullmatch(r"%[\w#]+", each) for each in words)

@@ -370,3 +370,9 @@ def test_what_is_added_to_zero_may_be_divided_by() -> None:
         with_value(f"%d0 = addf %zero, %v : {F}\n%w = divf %one, %d0 : {F}"),
         with_value(f"%w = divf %one, %v : {F}"),
     )
+
+
+def test_an_approximate_root_of_one_may_be_another_number() -> None:
+    for op, exact in (("sqrt {}", True), ("sqrt {} rounding<approx>", False)):
+        before, after = (with_value(chosen("%one", op, first=first)) for first in (True, False))
+        assert (found(before, after) == []) is exact

@@ -175,7 +175,8 @@ def _given(terms: Terms, made: Term, result: Term) -> tuple[Term, Term] | None:
         return None
     (name, element, mods), args = terms.attr[made], terms.args[made]
     if name in FIXED:
-        wanted = FIXED[name].get(value) if math.copysign(1.0, value) > 0 else None
+        rounded = value == 1 and mods  # an approximate root of one need not be one
+        wanted = FIXED[name].get(value) if math.copysign(1.0, value) > 0 and not rounded else None
         source = None if wanted is None else _from_value(terms, element, wanted)
         return None if source is None else (args[0], source)
     if name == "ftof" and not mods and not widens(element):

@@ -9,6 +9,7 @@ python -m benchmarks.speed growth                time and memory from 1k to 100k
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import math
 import os
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.folders:
         options.folders = [default_folder("corpus")]
+    compileall.compile_dir(ROOT / "tileir_diff", quiet=1)  # as an installation has it
     figures = {"process": measure_process, "batch": measure_batch, "growth": measure_growth}[options.what](
         options
     )

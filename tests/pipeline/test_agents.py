@@ -79,7 +79,8 @@ def test_every_command_that_is_named_exists() -> None:
 
     for page in PAGES:
         for verb, rest in re.findall(r"tileir-diff ([a-z-]+) ([^`]*)`", page.read_text("utf-8")):
-            command = app.commands[verb]
+            command = app.get_command(click.Context(app), verb)
+            assert command is not None, verb
             options = {each for parameter in command.params for each in parameter.opts}
             assert set(re.findall(r"--[\w-]+", rest)) <= options, f"{page.name}: {verb} {rest}"
 

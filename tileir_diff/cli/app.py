@@ -1,12 +1,13 @@
 """The command and its verbs. `tileir-diff REF GEN` is the verb `diff`, which needs no name.
 
-Every verb imports what it needs when it runs.
+A verb's module is imported when the verb is asked for, and the verb imports what it needs when it runs.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -16,11 +17,43 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+# verb: the module of `tileir_diff.cli` that holds it, under its own name
+VERBS: Final = {
+    "assemble": "assemble",
+    "batch": "diff",
+    "check": "inspect",
+    "classify": "classify",
+    "completion": "rules",
+    "diff": "diff",
+    "doctor": "doctor",
+    "dump": "dump",
+    "explain": "rules",
+    "gate": "gate",
+    "mcp": "mcp",
+    "port": "port_run",
+    "port-check": "port",
+    "reduce": "reduce",
+    "rules": "rules",
+    "run": "run",
+    "show": "inspect",
+    "transpile": "transpile",
+}
+
+
 class DefaultGroup(click.Group):
     """A group in which arguments that begin with no verb belong to `diff`."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = VERBS.get(cmd_name)
+        if module is None:
+            return None
+        return getattr(import_module(f"tileir_diff.cli.{module}"), cmd_name.replace("-", "_"))
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ("--help", "-h", "--version"):
+        if args and args[0] not in VERBS and args[0] not in ("--help", "-h", "--version"):
             self._refuse_mistyped(ctx, args[0])
             args = ["diff", *args]
         return super().parse_args(ctx, args)
@@ -40,7 +73,7 @@ class DefaultGroup(click.Group):
             return
         from tileir_diff.suggest import did_you_mean
 
-        hint = "; did you mean '--help'?" if word == "help" else did_you_mean(word, self.commands)
+        hint = "; did you mean '--help'?" if word == "help" else did_you_mean(word, VERBS)
         if hint:
             raise click.UsageError(f"'{word}' is neither a file nor a verb{hint}", ctx)
 
@@ -51,7 +84,8 @@ class DefaultGroup(click.Group):
         items = super().shell_complete(ctx, incomplete)
         if not incomplete.startswith("-"):
             return items or [CompletionItem(incomplete, type="file")]
-        diff = self.commands["diff"]
+        diff = self.get_command(ctx, "diff")
+        assert diff is not None  # it is among the verbs
         with diff.make_context("diff", [], ctx, resilient_parsing=True) as inner:
             more = diff.shell_complete(inner, incomplete)
         known = [item.value for item in items]
@@ -72,47 +106,3 @@ class DefaultGroup(click.Group):
 @click.version_option(__version__, prog_name="tileir-diff", message="%(prog)s %(version)s")
 def app() -> None:
     """Says whether two CUDA Tile IR kernels compute the same, and which line is wrong where they do not."""
-
-
-def _register() -> None:
-    from tileir_diff.cli import (
-        assemble,
-        classify,
-        diff,
-        doctor,
-        dump,
-        gate,
-        inspect,
-        mcp,
-        port,
-        port_run,
-        reduce,
-        rules,
-        run,
-        transpile,
-    )
-
-    for command in (
-        diff.diff,
-        diff.batch,
-        inspect.check,
-        inspect.show,
-        classify.classify,
-        gate.gate,
-        mcp.mcp,
-        port_run.port,
-        assemble.assemble,
-        reduce.reduce,
-        rules.explain,
-        rules.rules,
-        rules.completion,
-        run.run,
-        doctor.doctor,
-        dump.dump,
-        port.port_check,
-        transpile.transpile,
-    ):
-        app.add_command(command)
-
-
-_register()

@@ -337,6 +337,12 @@ class Predicates(Arithmetic):
 
         Also of a multiple of the first, as where the bound of an index is that of a number of tiles.
         """
+        known = self._implications.get((a, b))
+        if known is None:
+            known = self._implications[a, b] = self._implied_inequality(a, b)
+        return known
+
+    def _implied_inequality(self, a: Term, b: Term) -> bool:
         given, wanted = self.args[a][0], self.args[b][0]
         factors = self.poly(wanted)
         times = {1: None}

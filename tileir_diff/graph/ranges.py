@@ -35,6 +35,7 @@ class Ranges(Store):
         self.undoubted: dict[Term, Range | None] = {}
         self.learnt = 0
         self._range_cache: dict[Term, Range] = {}
+        self._implications: dict[tuple[Term, Term], bool] = {}
 
     def positive(self, term: Term) -> bool:
         low, _ = self.range(term)
@@ -83,6 +84,7 @@ class Ranges(Store):
     def forget_ranges(self) -> None:
         """What was derived from bounds is derived again."""
         self._range_cache.clear()
+        self._implications.clear()
 
     def knowledge(self) -> tuple[Any, ...]:
         """All that is known of symbols and divisors, to come back to."""
@@ -147,7 +149,7 @@ class Ranges(Store):
     @contextmanager
     def certain(self) -> Generator[None, None, None]:
         """Within, divisors are not taken as positive."""
-        ranges, facts, cache = self.ranges, self.facts, self._range_cache
+        ranges, facts, caches = self.ranges, self.facts, (self._range_cache, self._implications)
         positive = {atom: ranges[atom] for atom in self.undoubted}
         for atom, bounds in self.undoubted.items():
             if bounds is None:
@@ -155,12 +157,13 @@ class Ranges(Store):
             else:
                 ranges[atom] = bounds
         self.facts = {key: bounds for key, bounds in facts.items() if key not in self.doubted}
-        self._range_cache = {}
+        self._range_cache, self._implications = {}, {}
         try:
             yield
         finally:
             ranges.update(positive)
-            self.facts, self._range_cache = facts, cache
+            self.facts = facts
+            self._range_cache, self._implications = caches
 
     # ---- polynomials -------------------------------------------------------------------------------------
 

@@ -25,9 +25,14 @@ LEAVES = frozenset(
 )
 
 
+GUARDED = frozenset({"le", "eq", "not", "and", "or", "tdiv", "zext", "min", "max", "colour"})
+"""Kinds that may be another node where a condition is known to hold; or that hold such nodes."""
+
+
 class Store:
     """Nodes by id: ``kind``, ``attr``, ``args``, ``symbols`` (leaves below), ``height`` (of bound indices).
 
+    plain         by id: whether no condition can change the node, unless it is in it
     ranges        facts: bounds of leaves and of opaque atoms
     carry_lanes   per carry leaf of tile type, the lanes that its value is over
     origins       by side: the op that a term comes from
@@ -40,6 +45,7 @@ class Store:
         self.args: list[tuple[Term, ...]] = []
         self.symbols: list[frozenset[Term]] = []
         self.height: list[int] = []
+        self.plain: list[bool] = []
         self._ids: dict[tuple[str, Any, tuple[Term, ...]], Term] = {}
         self._sums: dict[tuple[tuple[Term, int], ...], Term] = {}
         self._products: dict[tuple[Term, Term], Term] = {}
@@ -64,6 +70,8 @@ class Store:
         self.kind.append(kind)
         self.attr.append(attr)
         self.args.append(args)
+        plain = self.plain
+        plain.append(kind not in GUARDED and all([plain[arg] for arg in args]))
         if kind in LEAVES:
             self.symbols.append(frozenset((term,)))
             self.height.append(attr[0] if kind in ("bound", "it") else 0)

@@ -213,6 +213,9 @@ class Terms(Predicates):
         symbols = frozenset[Term]().union(*[self.symbols[guard] for guard in guards])
         if symbols.isdisjoint(self.symbols[term]):
             return term
+        untouched = self.plain if not any([self.plain[guard] for guard in guards]) else None
+        if untouched is not None and untouched[term]:
+            return term
         inside = tuple([guard for guard in guards if not self._has_carry_lane(guard)])
         memo = dict.fromkeys(guards, self.true)
         memo.update((self.args[guard][0], self.false) for guard in guards if self.kind[guard] == "not")
@@ -228,7 +231,7 @@ class Terms(Predicates):
                 stack.pop()
                 continue
             args = self.args[node]
-            if not args or symbols.isdisjoint(self.symbols[node]):
+            if not args or symbols.isdisjoint(self.symbols[node]) or (untouched and untouched[node]):
                 memo[node] = node
                 stack.pop()
                 continue

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from tests.pipeline.real import ROOT, lay

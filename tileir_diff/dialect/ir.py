@@ -180,6 +180,8 @@ class TileOp(Operation):
     def symbol(self) -> str:
         """The symbol as reports name it: without `@`, and what is not printable as MLIR escapes it."""
         name = str(self.get("sym_name")).removeprefix("@")
+        if name.isprintable():
+            return name
         return "".join(char if char.isprintable() else f"\\{ord(char):02X}" for char in name)
 
     @property

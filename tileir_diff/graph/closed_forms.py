@@ -180,10 +180,12 @@ def over_tiles(ev: Evaluator, body: Body) -> None:
         return
     at_first: dict[Term, Term] = {loop.iteration: terms.zero}
     onward = {block: terms.add(terms.atom(block), terms.mul(grid, terms.atom(loop.iteration)))}
+    firsts: dict[Term, Term] = {}
+    onwards: dict[Term, Term] = {}
     for term in body.terms_inside():
         if terms.symbols[term] & {block, loop.iteration}:
-            first = substitute_carries(terms, term, at_first, {})
-            if substitute_carries(terms, first, onward, {}) != term:
+            first = substitute_carries(terms, term, at_first, firsts)
+            if substitute_carries(terms, first, onward, onwards) != term:
                 return
     tile = terms.leaf("iter", ev.side, ev.next_symbol())
     loop.upper = distance(terms, terms.zero, loop.upper)

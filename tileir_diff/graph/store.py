@@ -71,7 +71,7 @@ class Store:
         self.attr.append(attr)
         self.args.append(args)
         plain = self.plain
-        plain.append(kind not in GUARDED and all([plain[arg] for arg in args]))
+        plain.append(kind not in GUARDED and False not in [plain[arg] for arg in args])
         if kind in LEAVES:
             self.symbols.append(frozenset((term,)))
             self.height.append(attr[0] if kind in ("bound", "it") else 0)

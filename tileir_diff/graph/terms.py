@@ -213,7 +213,7 @@ class Terms(Predicates):
         symbols = frozenset[Term]().union(*[self.symbols[guard] for guard in guards])
         if symbols.isdisjoint(self.symbols[term]):
             return term
-        untouched = self.plain if not any([self.plain[guard] for guard in guards]) else None
+        untouched = self.plain if not any(self.plain[guard] for guard in guards) else None
         if untouched is not None and untouched[term]:
             return term
         inside = tuple([guard for guard in guards if not self._has_carry_lane(guard)])

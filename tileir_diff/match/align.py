@@ -207,6 +207,10 @@ def _compare_ops(ref: Any, gen: Any, values: dict[SSAValue, SSAValue], result: A
             result.local.append(Local(ref, gen, "attribute", name))
     if any(a.type != b.type for a, b in zip(ref.results, gen.results, strict=False)):
         result.local.append(Local(ref, gen, "type", "results"))
+    if ref.segments == gen.segments and all(
+        values.get(a) is b for a, b in zip(ref.inputs, gen.inputs, strict=True)
+    ):
+        return
     ref_groups, gen_groups = operand_groups(ref), operand_groups(gen)
     if [name for name, _ in ref_groups] != [name for name, _ in gen_groups]:
         names = {name for name, _ in ref_groups} ^ {name for name, _ in gen_groups}

@@ -44,7 +44,7 @@ def narrower(blame: Blame, attempt: Attempt) -> list[str]:
         term = numbers.generated(op.results[0]) if 1 < bits < WIDE else None
         if term is None or fits(blame.terms, term, bits) or not is_used(op):
             continue
-        alike = numbers.narrow.get(term, [])
+        alike = [value for value in numbers.narrow.get(term, []) if _is_read(value)]
         if _widened(op.results[0]):
             if not any(_widened(value) for value in alike):
                 found[op] = term, bits
@@ -71,13 +71,13 @@ class _Numbers:
         self.wide: set[Term] = set()
         """The reference's, of 64 bits."""
         self.narrow: dict[Term, list[Any]] = {}
-        """The reference's, of fewer bits, with the values that are used."""
+        """The reference's, of fewer bits, with their values."""
         for value, term in blame.reference.values.items():
             if not isinstance(term, int):
                 continue
             if _bits(value) >= WIDE:
                 self.wide.add(term)
-            elif not hasattr(value.owner, "results") or is_used(value.owner):  # pyright: ignore[reportArgumentType]
+            else:
                 self.narrow.setdefault(term, []).append(value)
         known = [terms.symbols[term] for term in (*self.wide, *self.narrow)]
         self.symbols = frozenset[int]().union(*known)
@@ -127,6 +127,11 @@ def _read(blame: Blame, kernel: Kernel, number: Any) -> Mapping[object, str]:
 def _is_sum(terms: Any, term: Term) -> bool:
     """Whether anything is computed: what a parameter holds has not wrapped."""
     return terms.single(term) is None
+
+
+def _is_read(value: Any) -> bool:
+    """Whether the value matters: a block argument, or the result of an op that is used."""
+    return not hasattr(value.owner, "results") or is_used(value.owner)
 
 
 def _widened(value: Any) -> bool:

@@ -60,16 +60,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def environment() -> dict[str, str]:
     """The interpreter must find the project wherever the command runs, and must not write caches while it is
     timed."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
 
 
 def timed(command: list[str]) -> tuple[float, float]:
-    """Seconds by the clock, and of processor time, that a process takes."""
+    """Seconds by the clock, and of processor time, that a process takes. One that fails has no time."""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
-    _, _, used = os.wait4(child.pid, 0)
+    _, status, used = os.wait4(child.pid, 0)
     spent = time.perf_counter() - start
-    child.returncode = 0  # reaped above
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise RuntimeError(f"exit status {child.returncode} of {' '.join(command[:4])}")
     return spent, used.ru_utime + used.ru_stime
 
 

@@ -114,3 +114,11 @@ def test_the_place_that_differs_is_kept(inner: str, around: str) -> None:
     line = fitted(first, second, 40)
     assert len(line) <= 40
     assert "2048" in line
+
+
+@pytest.mark.parametrize("bracket", ["[", "load[", "f(", "[a + "])
+def test_brackets_without_end_are_no_formula(bracket: str) -> None:
+    deep = bracket * 3000 + "x"
+    assert shortened(deep, "x", 40) is None
+    assert shortened("x + y", deep, 4) is None
+    assert len(fitted(deep, "x", 40)) <= 40

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ CALL, LEAF, JOIN = 10, 11, 12
 WORTH = 4
 """Less than this is not worth leaving out."""
 DEEPEST = 6
+NESTED = 100
+"""What has more brackets in each other is no formula that a reader could follow."""
 TYPE = re.compile(r"\w<")
 
 
@@ -95,7 +97,7 @@ def shortened(text: str, other: str, width: int) -> str | None:
 
     The first place where the two differ is kept; brackets stay whole.
     """
-    if TYPE.search(text):
+    if TYPE.search(text) or max(_nesting(text), _nesting(other)) > NESTED:
         return None
     last = ""
     for line, unlike in zip_longest(_steps(text, other), _steps(other, text)):
@@ -105,6 +107,11 @@ def shortened(text: str, other: str, width: int) -> str | None:
         if len(line) <= width and line != last:
             return line
     return None
+
+
+def _nesting(text: str) -> int:
+    """How many brackets are open at once, at most."""
+    return max(accumulate((char in BRACKETS) - (char in OPENING) for char in text), default=0)
 
 
 def balanced(text: str) -> str:

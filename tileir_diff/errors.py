@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 # A caret line is only useful while the quoted line fits a terminal; long lines are cut around the caret.
 QUOTE_WIDTH = 160
 
@@ -46,16 +44,6 @@ class InputError(Exception):
 
 class MissingToolError(InputError):
     """A program that is not installed: nothing is said of the input."""
-
-
-def not_toml(error: ValueError, path: str, text: str) -> InputError:
-    """What tomllib refuses, with the line that it names in its message."""
-    message, found, position = str(error).rpartition(" (at line ")
-    numbers = [int(digits) for digits in re.findall(r"\d+", position)]
-    if not found or len(numbers) != 2:
-        return InputError(f"not TOML: {error}", path)
-    line, column = numbers
-    return InputError(f"not TOML: {message}", path, line, column, text.split("\n")[line - 1])
 
 
 def _quote(line: str, column: int) -> tuple[str, int]:

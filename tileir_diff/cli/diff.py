@@ -17,6 +17,7 @@ from tileir_diff.cli import completion
 from tileir_diff.cli.guard import internal, likely
 from tileir_diff.cli.output import PATH, STDIN, Seconds, complain, emit
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.data import parse_json
 from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
@@ -325,12 +326,7 @@ def _pair(line: str, path: str, number: int) -> _Pair:
                 message += '; for paths with spaces write {"reference": "..", "generated": ".."}'
             raise InputError(message, path, number, 1, line)
         return _Pair(*words)
-    import json
-
-    try:
-        data = cast("dict[str, object]", json.loads(line))
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}", path, number, error.colno, line) from None
+    data = cast("dict[str, object]", parse_json(line, path, number))
     known = ("reference", "generated", "launch", "args", "entry")
     wrong = [key for key, value in data.items() if key not in known or not isinstance(value, str)]
     if wrong or "reference" not in data or "generated" not in data:

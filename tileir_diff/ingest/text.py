@@ -19,6 +19,6 @@ def read_bytes(path: str) -> bytes:
 def read_text(path: str) -> str:
     """Raises InputError for a file that cannot be read, or is no UTF-8."""
     try:
-        return read_bytes(path).decode("utf-8").replace("\r\n", "\n")
+        return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise InputError("cannot read: not UTF-8 text", path) from None

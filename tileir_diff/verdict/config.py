@@ -19,7 +19,7 @@ import re
 from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from tileir_diff.errors import InputError, not_toml
+from tileir_diff.errors import InputError
 from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
@@ -88,16 +88,15 @@ def read_config(path: str) -> Config:
     is_project = os.path.basename(path) == PROJECT
     if is_project and not re.search(r"^\[tool\]|\btool\b.*tileir-diff", text, re.MULTILINE):
         return Config()  # most projects: spares the import below
-    import tomllib
+    from tileir_diff.ingest.data import parse_toml
 
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise not_toml(error, path, text) from None
+    data = parse_toml(text, path)
     if not is_project:
         return _config(data, path)
-    tool = data.get("tool", {})
-    return _config(_table(tool["tileir-diff"], path), path) if "tileir-diff" in tool else Config()
+    tool = _table(data.get("tool", {}), "[tool]", path)
+    if "tileir-diff" not in tool:
+        return Config()
+    return _config(_table(tool["tileir-diff"], "[tool.tileir-diff]", path), path)
 
 
 def _config(data: dict[str, object], path: str) -> Config:
@@ -117,7 +116,7 @@ def _config(data: dict[str, object], path: str) -> Config:
         strict=strict,
         select=_strings(data, "select", path),
         ignore=_strings(data, "ignore", path),
-        waivers=tuple(waiver(_table(each, path), path) for each in cast("list[object]", waivers)),
+        waivers=tuple(waiver(_table(each, "a waiver", path), path) for each in cast("list[object]", waivers)),
     )
 
 
@@ -165,7 +164,7 @@ def _strings(data: dict[str, object], key: str, path: str) -> tuple[str, ...] | 
     return tuple(str(item) for item in items)
 
 
-def _table(data: object, path: str) -> dict[str, object]:
+def _table(data: object, what: str, path: str) -> dict[str, object]:
     if not isinstance(data, dict):
-        raise InputError("must be a table", path)
+        raise InputError(f"{what} must be a table", path)
     return cast("dict[str, object]", data)

@@ -376,7 +376,7 @@ def options_of(given: dict[str, Any]) -> Options:
     from tileir_diff.verdict.selection import prefixes
 
     _check_company(given)
-    config = read_config(given["config"]) if given["config"] else find_config(os.getcwd())
+    config = read_config(given["config"]) if given["config"] else find_config()
     front_ends = _front_ends(given["front_ends"])
     select = prefixes(given["select"]) or prefixes(config.select or ())
     ignore = prefixes(given["ignore"]) or prefixes(config.ignore or ())

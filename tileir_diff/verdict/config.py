@@ -66,9 +66,15 @@ def decided(config: Config, given: Mapping[str, object]) -> str:
     return f"settings of {config.path}: {told}" if told else ""
 
 
-def find_config(start: str) -> Config:
-    """The nearest settings from `start` upwards; in one folder `tileir-diff.toml` wins."""
-    folder = os.path.abspath(start)
+def find_config(start: str = os.curdir) -> Config:
+    """The nearest settings from `start` upwards; in one folder `tileir-diff.toml` wins.
+
+    Raises InputError for settings that are not as above, and where the working folder was removed.
+    """
+    try:
+        folder = os.path.abspath(start)
+    except OSError as error:
+        raise InputError(f"cannot look for settings here: {error.strerror}", start) from None
     while True:
         for name in (FILE, PROJECT):
             path = os.path.join(folder, name)

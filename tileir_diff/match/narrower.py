@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.graph.integers import fits, index_like
-from tileir_diff.graph.values import is_used
 from tileir_diff.match.obligations import obligation
 from tileir_diff.match.overflow import OVERFLOW_OPS, relied_on
 
@@ -42,7 +41,7 @@ def narrower(blame: Blame, attempt: Attempt) -> list[str]:
     for op in blame.generated.ops:
         bits = _bits(op.results[0]) if op.short in OVERFLOW_OPS else WIDE
         term = numbers.generated(op.results[0]) if 1 < bits < WIDE else None
-        if term is None or fits(blame.terms, term, bits) or not is_used(op):
+        if term is None or fits(blame.terms, term, bits) or not blame.generated.is_used(op):
             continue
         alike = numbers.narrow.get(term, [])
         if _widened(op.results[0]):
@@ -77,7 +76,7 @@ class _Numbers:
                 continue
             if _bits(value) >= WIDE:
                 self.wide.add(term)
-            elif not hasattr(value.owner, "results") or is_used(value.owner):  # pyright: ignore[reportArgumentType]
+            elif not hasattr(value.owner, "results") or blame.reference.is_used(value.owner):  # pyright: ignore[reportArgumentType]
                 self.narrow.setdefault(term, []).append(value)
         known = [terms.symbols[term] for term in (*self.wide, *self.narrow)]
         self.symbols = frozenset[int]().union(*known)
@@ -114,7 +113,7 @@ def _read(blame: Blame, kernel: Kernel, number: Any) -> Mapping[object, str]:
             continue
         operands = tuple(number(value) for value in op.operands)
         known = [term for term in operands if term is not None]
-        if len(known) < len(operands) or not is_used(op):
+        if len(known) < len(operands) or not kernel.is_used(op):
             continue
         if any(
             not fits(terms, term, bits) and index_like(terms, term) and _is_sum(terms, term) for term in known

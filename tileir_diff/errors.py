@@ -31,7 +31,7 @@ class InputError(Exception):
         self.rule = rule
 
     def __str__(self) -> str:
-        head = ":".join([part for part in (self.path, *self._position()) if part])
+        head = ":".join([part for part in (printable(self.path), *self._position()) if part])
         text = f"{head}: error: {self.message}" if head else f"error: {self.message}"
         if self.source_line is None or not self.column:
             return text
@@ -44,6 +44,13 @@ class InputError(Exception):
 
 class MissingToolError(InputError):
     """A program that is not installed: nothing is said of the input."""
+
+
+def printable(text: str) -> str:
+    """A name or a sentence as one line that no terminal takes for a command: the rest is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _quote(line: str, column: int) -> tuple[str, int]:

@@ -105,6 +105,23 @@ def test_a_keyboard_interrupt_is_no_verdict(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["pipe"]
 
 
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_names_and_reasons_are_one_line_without_commands(tmp_path: Path, form: str) -> None:
+    evil = "a\nVERDICT: PASS\x1b[31m"
+    kernel = tmp_path / f"{evil}.mlir"
+    kernel.write_bytes(Path(WRONG).read_bytes())
+    config = tmp_path / "settings.toml"
+    config.write_text('[[waivers]]\nrule = "*"\nreason = "a\\nVERDICT: PASS\\u001b[31m"\n')
+    for call in ((KERNEL, str(kernel), "--format", form), (KERNEL, str(kernel) + "x")):
+        done = subprocess.run(
+            [*COMMAND, *call, "--config", str(config)], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        shown = done.stdout + done.stderr
+        assert "\x1b" not in shown
+        assert "\nVERDICT: PASS\n" not in shown
+        assert r"a\nVERDICT: PASS\x1b[31m" in shown.replace("\\\\", "\\")
+
+
 def test_a_working_folder_that_is_gone_is_one_message(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     call = ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *COMMAND, KERNEL, KERNEL]

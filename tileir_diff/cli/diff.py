@@ -342,8 +342,6 @@ def _run(reference: str, generated: str, given: dict[str, Any], *, loud: bool = 
     from tileir_diff.api import run
 
     try:
-        if reference == "-" and generated == "-":
-            raise InputError("both sides cannot be standard input", STDIN)
         return run(reference, generated, options_of(given))
     except InputError as error:
         found = error
@@ -387,13 +385,14 @@ def options_of(given: dict[str, Any]) -> Options:
     check_launch(launch)
     check_selection(select, "--select" if given["select"] else config.path)
     check_selection(ignore, "--ignore" if given["ignore"] else config.path)
-    check_equivalences(given["disabled"])
+    disabled = prefixes(given["disabled"])
+    check_equivalences(disabled)
     return Options(
         compare=CompareOptions(
             launch=launch,
             args=read_argument_map(given["args_file"]) if given["args_file"] else None,
             entry=given["entry"],
-            disabled_equivalences=frozenset(given["disabled"]),
+            disabled_equivalences=frozenset(disabled),
             prover=prover(given["prove"]),
         ),
         policy=make_policy(

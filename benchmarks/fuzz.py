@@ -165,7 +165,8 @@ class Target:
 
         self._app = app
         self._runner = CliRunner()
-        self._folder = Path(tempfile.mkdtemp(prefix="fuzz"))
+        self._own = tempfile.TemporaryDirectory(prefix="fuzz")
+        self._folder = Path(self._own.name)
         self._reference = self._folder / "reference.mlir"
         self._reference.write_bytes(reference)
         self._input = self._folder / "input.mlir"
@@ -322,7 +323,8 @@ def guided(seeds: list[bytes], extra: list[str]) -> int:
         if wrong:
             raise RuntimeError(wrong)
 
-    corpus = Path(tempfile.mkdtemp(prefix="seeds"))
+    held = tempfile.TemporaryDirectory(prefix="seeds")
+    corpus = Path(held.name)
     for number, seed in enumerate(seeds):
         (corpus / str(number)).write_bytes(seed)
     if not any(word.startswith("-timeout") for word in extra):

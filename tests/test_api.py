@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,23 @@ def test_a_waiver_is_a_record_or_a_mapping() -> None:
         assert (report.verdict, report.waived[0].reason) == ("PASS_WITH_NOTES", "known")
     with pytest.raises(InputError, match="waivers: error: a waiver needs a 'reason'"):
         diff(*PAIR, waivers=[{"rule": "mask/*"}])
+    with pytest.raises(InputError, match="waivers: error: a waiver needs a 'reason'"):
+        diff(*PAIR, waivers=[Waiver("mask/*", " ")])
+
+
+@pytest.mark.parametrize("waivers", ["mask/*", ["mask/*"], Waiver("mask/*", "known")])
+def test_what_is_no_waiver(waivers: Any) -> None:
+    with pytest.raises(TypeError, match="a list of Waiver or of mappings, not of str"):
+        diff(*PAIR, waivers=waivers)
+
+
+def test_one_standard_input_is_not_two_sides() -> None:
+    with pytest.raises(InputError, match="both sides cannot be standard input"):
+        diff("-", "-")
+
+
+def test_an_entry_may_be_named_as_reports_name_it() -> None:
+    assert diff(*ALIKE, entry="@vector_add_entry") == diff(*ALIKE, entry="vector_add_entry")
 
 
 @pytest.mark.parametrize("launch", [{"gird.x": 4}, {"grid.x": -1}, "generated.gird.x=4"])

@@ -142,6 +142,8 @@ def run(
     options: Options,
 ) -> Result:
     """The pipeline: read both, compare, explain each difference, judge, report. Raises InputError."""
+    if reference == "-" and generated == "-":
+        raise InputError("both sides cannot be standard input", "<stdin>")
     clock = Clock()
     reference_module, reference_dump = load(reference, "reference", options.reference_front_end)
     generated_module, generated_dump = load(generated, "generated", options.generated_front_end)
@@ -416,6 +418,11 @@ def _strings(launch: Given | Iterable[Given] | Mapping[str, object] | None) -> l
 
 
 def _waivers(given: Iterable[Waiver | Mapping[str, object]]) -> tuple[Waiver, ...]:
+    """Raises InputError for a waiver that is not as in the settings, TypeError for what is none."""
     from tileir_diff.verdict.config import Waiver, waiver
 
-    return tuple(each if isinstance(each, Waiver) else waiver(each, "waivers") for each in given)
+    tables = [each._asdict() if isinstance(each, Waiver) else each for each in given]
+    for each in tables:
+        if not hasattr(each, "keys"):
+            raise TypeError(f"waivers: a list of Waiver or of mappings, not of {type(each).__name__}")
+    return tuple(waiver(each, "waivers") for each in tables)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 # A caret line is only useful while the quoted line fits a terminal; long lines are cut around the caret.
 QUOTE_WIDTH = 160
 
@@ -33,7 +31,7 @@ class InputError(Exception):
         self.rule = rule
 
     def __str__(self) -> str:
-        head = ":".join([part for part in (self.path, *self._position()) if part])
+        head = ":".join([part for part in (printable(self.path), *self._position()) if part])
         text = f"{head}: error: {self.message}" if head else f"error: {self.message}"
         if self.source_line is None or not self.column:
             return text
@@ -48,14 +46,11 @@ class MissingToolError(InputError):
     """A program that is not installed: nothing is said of the input."""
 
 
-def not_toml(error: ValueError, path: str, text: str) -> InputError:
-    """What tomllib refuses, with the line that it names in its message."""
-    message, found, position = str(error).rpartition(" (at line ")
-    numbers = [int(digits) for digits in re.findall(r"\d+", position)]
-    if not found or len(numbers) != 2:
-        return InputError(f"not TOML: {error}", path)
-    line, column = numbers
-    return InputError(f"not TOML: {message}", path, line, column, text.split("\n")[line - 1])
+def printable(text: str) -> str:
+    """A name or a sentence as one line that no terminal takes for a command: the rest is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _quote(line: str, column: int) -> tuple[str, int]:

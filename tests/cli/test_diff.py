@@ -95,6 +95,12 @@ def test_a_report_that_cannot_be_written_ends_with_a_verdict(run: Run, rules_fou
     assert run(*PAIR, "-o", "nowhere/report", "--format", "json").stdout == ""
 
 
+def test_equivalences_are_separated_as_rules_are(run: Run, rules_found: RulesFound) -> None:
+    rules_found()
+    assert run(*PAIR, "--no-equivalence", "double,fma-zero").exit_code == 0
+    assert "no equivalence 'duble'" in run(*PAIR, "--no-equivalence", "double,duble").stderr
+
+
 def test_diff_may_be_named(run: Run, rules_found: RulesFound) -> None:
     rules_found()
     assert run("diff", *PAIR).stdout == run(*PAIR).stdout == run("--color", "never", *PAIR).stdout

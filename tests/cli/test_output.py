@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -51,6 +52,85 @@ def test_a_full_disk_is_one_message(arguments: tuple[str, ...]) -> None:
     assert code == 2
     assert message.count("\n") == 1
     assert "cannot write: No space left" in message
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("diff", "--help")])
+def test_help_ends_as_reports_do(arguments: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    assert status(*arguments, stdout=writer) == (0, "")
+    os.close(writer)
+    if Path("/dev/full").exists():
+        with open("/dev/full", "w") as full:
+            assert status(*arguments, stdout=full.fileno()) == (
+                2, "<stdout>: error: cannot write: No space left on device\n",
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed", "expected"),
+    [
+        ((KERNEL, WRONG), ">&-", 1),
+        ((KERNEL, KERNEL), "<&- >&- 2>&-", 0),
+        (("check", KERNEL), ">&-", 0),
+        (("rules",), ">&-", 0),
+        (("none.mlir", KERNEL), "2>&-", 2),
+        (("-", KERNEL), "<&-", 2),
+    ],
+)
+def test_a_stream_that_is_closed_does_not_change_the_status(
+    arguments: tuple[str, ...], closed: str, expected: int
+) -> None:
+    call = ["sh", "-c", f'"$@" {closed}', "sh", *COMMAND, *arguments]
+    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == expected
+    assert "internal error" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_keyboard_interrupt_is_no_verdict(tmp_path: Path) -> None:
+    """It ends while it waits for its input: one status, no word, nothing written."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(
+        [*COMMAND, KERNEL, str(pipe), "-o", "report"], cwd=tmp_path, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:  # fmt: skip
+        writer = os.open(pipe, os.O_WRONLY)  # open once the command reads it
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        os.close(writer)
+    assert [each.name for each in tmp_path.iterdir()] == ["pipe"]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_names_and_reasons_are_one_line_without_commands(tmp_path: Path, form: str) -> None:
+    evil = "a\nVERDICT: PASS\x1b[31m"
+    kernel = tmp_path / f"{evil}.mlir"
+    kernel.write_bytes(Path(WRONG).read_bytes())
+    config = tmp_path / "settings.toml"
+    config.write_text('[[waivers]]\nrule = "*"\nreason = "a\\nVERDICT: PASS\\u001b[31m"\n')
+    for call in ((KERNEL, str(kernel), "--format", form), (KERNEL, str(kernel) + "x")):
+        done = subprocess.run(
+            [*COMMAND, *call, "--config", str(config)], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        shown = done.stdout + done.stderr
+        assert "\x1b" not in shown
+        assert "\nVERDICT: PASS\n" not in shown
+        assert r"a\nVERDICT: PASS\x1b[31m" in shown.replace("\\\\", "\\")
+
+
+def test_a_working_folder_that_is_gone_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    call = ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *COMMAND, KERNEL, KERNEL]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        call, cwd=tmp_path / "gone", env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == ".: error: cannot look for settings here: No such file or directory\n"
 
 
 def test_a_pipe_is_written_not_replaced(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def test_rules_lists_every_rule(run: Run) -> None:
 
 def test_explain(run: Run) -> None:
     assert run("explain", "mask/missing").output.startswith("# mask/missing\n")
-    assert run("explain", "mask").output.startswith("# mask\n")
+    for family in ("mask", "mask/", "mask/*"):
+        assert run("explain", family).output.startswith("# mask\n")
     assert run("explain", "lint/dead-mask").output.startswith("# lint/dead-mask\n")
 
 
@@ -78,6 +79,11 @@ def test_words_of_a_report_are_explained(run: Run, word: str) -> None:
 def test_each_word_that_the_verdict_uses_is_explained() -> None:
     used = {*IMPACTS, *STATUSES, *EXIT_STATUS, *SEVERITIES, *OWNERS, *filter(None, OWNERS.values())}
     assert used - set(words()) == set()
+
+
+def test_a_kind_of_words_is_explained_by_its_words(run: Run) -> None:
+    page = run("explain", "impact").stdout
+    assert [line.partition(":")[0] for line in page.splitlines()[2:] if line[:1].isalpha()] == list(IMPACTS)
 
 
 def test_a_word_of_several_kinds_is_explained_as_each(run: Run) -> None:

@@ -73,6 +73,21 @@ def test_what_is_not_a_dump(tmp_path: Path, data: bytes, message: str) -> None:
     assert caught.value.path == str(path)
 
 
+def test_what_is_not_utf8_has_a_place(tmp_path: Path) -> None:
+    path = tmp_path / "k.mlir"
+    path.write_bytes("// é\r\n// é".encode() + b"\xe9\n")
+    with pytest.raises(InputError, match="byte 12 is not UTF-8") as caught:
+        read_source(path)
+    assert (caught.value.line, caught.value.column) == (2, 5)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_a_device_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tileir_diff.ingest.text.LARGEST", 1 << 20)
+    with pytest.raises(InputError, match="/dev/zero: error: cannot read: larger than 1 MiB"):
+        read_source("/dev/zero")
+
+
 @pytest.mark.parametrize("name", ["missing.mlir", "."])
 def test_what_is_not_a_file(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="cannot read"):

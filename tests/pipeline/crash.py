@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -64,7 +65,8 @@ def gates(notes: Path) -> Mapping[Stage, Gate]:
 
 
 def main(folder: Path, notes: Path, ready: Event) -> None:
-    """Begins the port, or goes on with it."""
+    """Begins the port, or goes on with it; what it leaves lies beside its notes."""
+    tempfile.tempdir = str(notes.parent)
     port = Port(folder, Noted(notes), gates(notes), CARDS)
     if not port.log.entries:
         port.begin("k", Limits(), {}, {"reference/a.mlir": b"a"})

@@ -176,7 +176,8 @@ def test_a_worker_ends_with_a_run_that_is_killed(tmp_path: Path) -> None:
         f"sandbox.run([sys.executable, '-c', {inner!r}, 'tileir-killed-{os.getpid()}'], "
         f"pathlib.Path({str(tmp_path / 'own')!r}), 600.0)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", code]) as process:
+    own = {**os.environ, "TMPDIR": str(tmp_path)}  # for what it leaves
+    with subprocess.Popen([sys.executable, "-c", code], env=own) as process:
         deadline = time.monotonic() + 60
         while not (tmp_path / "own" / "begun").exists() and time.monotonic() < deadline:
             time.sleep(0.05)

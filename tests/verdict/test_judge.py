@@ -138,6 +138,8 @@ def test_strict_says_what_fails() -> None:
     [
         ("mask/mising", "no rule 'mask/mising'; did you mean mask/missing"),
         ("maks/*", "no rule 'maks/*'; did you mean mask"),
+        ("mask", "no rule 'mask'; did you mean mask/*?"),
+        ("mask/", "no rule 'mask/'; did you mean mask/*?"),
         ("*/nothing", "no rule '*/nothing'"),
         ("mask/*", "was not needed for this pair"),
         ("*/missing", "was not needed for this pair"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final, NamedTuple, cast
 
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.data import parse_json
 from tileir_diff.ingest.text import read_text
 
 SCHEMA: Final = "tileir-gpu-result/1"
@@ -34,10 +34,7 @@ class GpuResult(NamedTuple):
 
 def read(path: str) -> GpuResult:
     """Raises InputError for a file that is none."""
-    try:
-        found: object = json.loads(read_text(path))
-    except ValueError as error:
-        raise InputError(f"not JSON: {error}", path) from None
+    found = parse_json(read_text(path), path)
     data = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     agrees = cast("dict[str, object] | None", data.get("agrees"))
     wrong = not isinstance(agrees, dict) or any(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tileir_diff import __version__
+from tileir_diff.cli.guard import ended, likely
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -56,15 +57,15 @@ class DefaultGroup(click.Group):
         if args and args[0] not in VERBS and args[0] not in ("--help", "-h", "--version"):
             self._refuse_mistyped(ctx, args[0])
             args = ["diff", *args]
-        return super().parse_args(ctx, args)
+        with ended():
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """An option that does not exist gets a hint only where one is close without its dashes."""
         try:
-            return super().invoke(ctx)
+            with ended():
+                return super().invoke(ctx)
         except click.NoSuchOption as error:
-            from tileir_diff.cli.guard import likely
-
             raise likely(error) from None
 
     def _refuse_mistyped(self, ctx: click.Context, word: str) -> None:

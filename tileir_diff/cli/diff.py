@@ -17,6 +17,7 @@ from tileir_diff.cli import completion
 from tileir_diff.cli.guard import internal, likely
 from tileir_diff.cli.output import PATH, STDIN, Seconds, complain, emit
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.data import parse_json
 from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
@@ -325,12 +326,7 @@ def _pair(line: str, path: str, number: int) -> _Pair:
                 message += '; for paths with spaces write {"reference": "..", "generated": ".."}'
             raise InputError(message, path, number, 1, line)
         return _Pair(*words)
-    import json
-
-    try:
-        data = cast("dict[str, object]", json.loads(line))
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}", path, number, error.colno, line) from None
+    data = cast("dict[str, object]", parse_json(line, path, number))
     known = ("reference", "generated", "launch", "args", "entry")
     wrong = [key for key, value in data.items() if key not in known or not isinstance(value, str)]
     if wrong or "reference" not in data or "generated" not in data:
@@ -346,8 +342,6 @@ def _run(reference: str, generated: str, given: dict[str, Any], *, loud: bool = 
     from tileir_diff.api import run
 
     try:
-        if reference == "-" and generated == "-":
-            raise InputError("both sides cannot be standard input", STDIN)
         return run(reference, generated, options_of(given))
     except InputError as error:
         found = error
@@ -380,7 +374,7 @@ def options_of(given: dict[str, Any]) -> Options:
     from tileir_diff.verdict.selection import prefixes
 
     _check_company(given)
-    config = read_config(given["config"]) if given["config"] else find_config(os.getcwd())
+    config = read_config(given["config"]) if given["config"] else find_config()
     front_ends = _front_ends(given["front_ends"])
     select = prefixes(given["select"]) or prefixes(config.select or ())
     ignore = prefixes(given["ignore"]) or prefixes(config.ignore or ())
@@ -391,13 +385,14 @@ def options_of(given: dict[str, Any]) -> Options:
     check_launch(launch)
     check_selection(select, "--select" if given["select"] else config.path)
     check_selection(ignore, "--ignore" if given["ignore"] else config.path)
-    check_equivalences(given["disabled"])
+    disabled = prefixes(given["disabled"])
+    check_equivalences(disabled)
     return Options(
         compare=CompareOptions(
             launch=launch,
             args=read_argument_map(given["args_file"]) if given["args_file"] else None,
             entry=given["entry"],
-            disabled_equivalences=frozenset(given["disabled"]),
+            disabled_equivalences=frozenset(disabled),
             prover=prover(given["prove"]),
         ),
         policy=make_policy(

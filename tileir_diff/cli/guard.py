@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
-from tileir_diff.cli.output import complain
+from tileir_diff.cli import INTERRUPTED
+from tileir_diff.cli.output import complain, give_up
 from tileir_diff.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +35,25 @@ def guarded(path: str) -> Generator[None]:
         return
     complain(found)
     raise SystemExit(2)
+
+
+@contextmanager
+def ended() -> Generator[None]:
+    """^C ends quietly with a status of its own; so does help whose reader has seen enough, with 0.
+
+    Raises InputError where help cannot be written.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except OSError:
+        try:
+            os.write(sys.stdout.fileno(), b"\n")  # is it standard output that cannot be written?
+        except OSError as error:
+            give_up(error)
+            raise click.exceptions.Exit(0) from None
+        raise
 
 
 def internal(error: Exception, path: str) -> InputError:

@@ -32,6 +32,17 @@ STDIN = "<stdin>"
 """Name of standard input in reports, as in messages about it."""
 
 
+def open_closed() -> None:
+    """A standard stream that was closed at the start is empty, or takes everything.
+
+    No file that is opened later gets its number.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
 def emit(text: str, output: str | None) -> None:
     """Writes to `output`, or to standard output if None. Raises InputError if the file cannot be written."""
     if output is None or output == "-":
@@ -49,7 +60,7 @@ def emit_bytes(data: bytes, output: str) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except OSError as error:
-        _give_up(error)
+        give_up(error)
 
 
 def write_file(data: bytes, output: str) -> None:
@@ -83,10 +94,10 @@ def _print(text: str) -> None:
             sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
     except OSError as error:
-        _give_up(error)
+        give_up(error)
 
 
-def _give_up(error: OSError) -> None:
+def give_up(error: OSError) -> None:
     """Standard output is gone. Raises InputError, unless its reader has seen enough."""
     # what is left in the buffer is written again at exit: to where it cannot fail
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

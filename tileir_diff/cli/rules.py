@@ -38,7 +38,7 @@ def explain(ctx: click.Context, rule: str) -> None:
     """Explain what a report says: a rule (`mask/missing`), a family (`mask`), a lint, an equivalence, a
     verdict, impact or other word (`edge`), or a phrase (`"by role"`).
 
-    `terms` lists how values read, `words` all words and phrases.
+    `terms` lists how values read, `words` all words and phrases, `impact` or `owner` those of one kind.
     """
     from tileir_diff.lints import LINTS, PREFIX
 
@@ -56,16 +56,17 @@ def explain(ctx: click.Context, rule: str) -> None:
 def _explained(word: str) -> Iterator[str | None]:
     """All that is known by the name: a family may be called as an impact is (`bounds`)."""
     from tileir_diff.cli.equivalences import page as equivalence_page
-    from tileir_diff.report.glossary import listed
+    from tileir_diff.report.glossary import GLOSSARY, listed
     from tileir_diff.report.glossary import page as word_page
     from tileir_diff.rules.catalogue import page
 
     if word == TERMS:
         yield _terms_page()
         return
-    if word == WORDS:
-        yield listed()
+    if word == WORDS or word in GLOSSARY:
+        yield listed(None if word == WORDS else word)
         return
+    word = word.removesuffix("*").rstrip("/")  # `mask/*`, as settings write it
     yield _lint_page(word) or equivalence_page(word) or page(word)
     yield word_page(word) or _term(word)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tileir_diff.graph.modifiers import modifiers
 from tileir_diff.graph.terms import COMMUTATIVE_INT, WIDTHS
-from tileir_diff.graph.values import element_bits, is_bool, is_used, operand, shape_of, signed_range
+from tileir_diff.graph.values import element_bits, is_bool, operand, shape_of, signed_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -271,7 +271,7 @@ def _size(ev: Evaluator, term: Term, bits: int) -> Term:
 def say_what_is_divided(ev: Evaluator, op: TileOp, num: Term) -> None:
     """A quotient of ``n + 127`` is that of ``n`` rounded up as long as nothing wraps."""
     bits = element_bits(op.results[0])
-    if not ev.terms.exact and not fits(ev.terms, num, bits) and is_used(op):
+    if not ev.terms.exact and not fits(ev.terms, num, bits) and ev.kernel.is_used(op):
         ev.kernel.assume(f"index arithmetic in i{bits} does not wrap before it is divided")
 
 
@@ -340,7 +340,7 @@ def _take_as_positive(ev: Evaluator, op: TileOp, divisor: Term) -> None:
     if terms.exact:
         ev.kernel.divisions.append((op, divisor, terms.conjunction((ev.guard, ev.live))))
         return
-    if not is_used(op):
+    if not ev.kernel.is_used(op):
         return
     if terms.value(divisor) is None and not terms.positive(divisor) and index_like(terms, divisor):
         guards = terms.conjuncts(terms.conjunction((ev.guard, ev.live)))
@@ -368,7 +368,7 @@ def _note_test(ev: Evaluator, op: TileOp, predicate: str, lhs: Term, rhs: Term) 
     """A comparison that only divisors taken as positive settle: what is taken to hold by that."""
     terms = ev.terms
     taken = terms.compare(predicate, lhs, rhs)
-    if taken not in (terms.true, terms.false) or not is_used(op):
+    if taken not in (terms.true, terms.false) or not ev.kernel.is_used(op):
         return
     with terms.certain():
         test = terms.compare(predicate, lhs, rhs)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph.values import ops_within
+from tileir_diff.graph.values import ops_within, read_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -241,6 +241,7 @@ class Kernel:
     unwrapped       "offset", "value": as what a number that is made of what it loads is promised not to wrap
     ops             all ops of the entry, itself included, in order
     promised        checks of bounds that accesses promise to hold, as ``graph.views`` names them
+    read            what `is_used` has found, once it was asked
     roles           what parameters are to arrays, once ``match.arguments.roles`` has looked
     """
 
@@ -259,6 +260,7 @@ class Kernel:
         "ops",
         "promised",
         "promises",
+        "read",
         "roles",
         "side",
         "skipped",
@@ -284,12 +286,19 @@ class Kernel:
         self.not_modelled: list[TileOp] = []
         self.divisions: list[tuple[TileOp, Term, Term]] = []
         self.ops: tuple[TileOp, ...] = tuple(ops_within(entry))
+        self.read: frozenset[SSAValue] | None = None
         self.roles: dict[int, tuple[int, str, int]] | None = None
         self.loop_results: dict[Term, tuple[Loop, int]] = terms.loop_results[side]
         self.merges: dict[int, Merge] = {}
         self.skipped: list[TileOp] = []
         self.tested: dict[Term, TileOp] = {}
         self.unwrapped: set[str] = set()
+
+    def is_used(self, op: TileOp) -> bool:
+        """`values.is_used`, for many ops of a dump that does not change: all are looked at once."""
+        if self.read is None:
+            self.read = read_values(self.ops)
+        return op.results[0] in self.read
 
     def assume(self, sentence: str) -> None:
         """Name something that is taken for granted."""

@@ -162,6 +162,21 @@ def root_of(value: SSAValue) -> SSAValue:
     return value
 
 
+def read_values(ops: Iterable[TileOp]) -> frozenset[SSAValue]:
+    """Of all ops of an entry, the values that anything but pure ops reads, also through other ops."""
+    work: list[Any] = [op for op in ops if _is_read_by(op)]
+    read: set[SSAValue] = set()
+    seen = {id(op) for op in work}
+    while work:
+        for value in work.pop().operands:
+            read.add(value)
+            maker = defining_op(value)
+            if maker is not None and id(maker) not in seen:
+                seen.add(id(maker))
+                work.append(maker)
+    return frozenset(read)
+
+
 def is_used(op: TileOp) -> bool:
     """Whether anything but pure ops reads the first result, also through other ops."""
     work = [op.results[0]]
@@ -172,8 +187,12 @@ def is_used(op: TileOp) -> bool:
             if id(user) in seen:
                 continue
             seen.add(id(user))
-            short = getattr(user, "short", "")
-            if user.regions or not user.results or short.endswith("_tko"):
+            if _is_read_by(user):
                 return True
             work.extend(user.results)
     return False
+
+
+def _is_read_by(user: Any) -> bool:
+    """Whether an op does something with its operands, and is not only another value."""
+    return bool(user.regions) or not user.results or getattr(user, "short", "").endswith("_tko")

@@ -9,7 +9,7 @@ from typing import Final
 
 from tileir_diff.errors import InputError
 from tileir_diff.ingest.formats import detect_format
-from tileir_diff.ingest.text import read_bytes
+from tileir_diff.ingest.text import LARGEST, bounded, read_bytes
 
 MAGIC: Final = b"\x7fTileIR\x00"
 SOURCES: Final = {".py": ("Python", "py"), ".rs": ("Rust", "rs"), ".cu": ("CUDA C++", "cpp")}
@@ -73,7 +73,7 @@ def _read(name: str) -> bytes:
     if name != STDIN:
         return read_bytes(name)
     try:
-        return sys.stdin.buffer.read()
+        return bounded(sys.stdin.buffer.read(LARGEST + 1), "<stdin>")
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", name) from None
 
@@ -82,9 +82,11 @@ def _decode(data: bytes, shown: str) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n")
         raise InputError(
-            f"neither text nor Tile IR bytecode: byte {error.start} is not UTF-8", shown
-        ) from None
+            f"neither text nor Tile IR bytecode: byte {error.start} is not UTF-8",
+            shown, len(before), len(before[-1]) + 1,
+        ) from None  # fmt: skip
     if "\x00" in text:
         raise InputError("neither text nor Tile IR bytecode: it holds zero bytes", shown)
     return text.replace("\r\n", "\n")

@@ -48,6 +48,7 @@ def match_entries(
     Raises InputError where there is no entry of that symbol.
     """
     ref, gen = list(reference.entries), list(generated.entries)
+    only = only and only.removeprefix("@")
     if only is not None:
         ref, gen = _chosen(ref, gen, only)
     if len(ref) == len(gen) == 1:

@@ -17,7 +17,8 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from tileir_diff.errors import InputError, not_toml
+from tileir_diff.errors import InputError
+from tileir_diff.ingest.data import parse_json, parse_toml
 from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def parse_launch(options: Iterable[str]) -> Launch | None:
 
 def read_launch(path: str) -> Launch:
     """Reads a launch file. Raises InputError if it is not of the form above."""
-    table = _table(_read_json(path), path, "a launch file")
+    table = _table(parse_json(read_text(path), path), path, "a launch file")
     unknown = sorted(set(table) - {"reference", "generated"})
     if unknown:
         raise InputError(
@@ -120,7 +121,9 @@ def read_launch(path: str) -> Launch:
 
 def read_argument_map(path: str) -> ArgumentMap:
     """Reads an `--args` file, by its suffix TOML or JSON. Raises InputError for all but a flat table."""
-    data = _read_toml(path) if path.endswith(".toml") else _read_json(path, or_toml=True)
+    text = read_text(path)
+    hint = "; TOML is read from a file whose name ends in .toml"
+    data = parse_toml(text, path) if path.endswith(".toml") else parse_json(text, path, hint=hint)
     pairs: list[tuple[str, str | None]] = []
     for key, value in _table(data, path, "an argument map").items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int))):
@@ -265,27 +268,3 @@ def _list(data: object, what: str, path: str) -> list[object]:
     if not isinstance(data, list):
         raise InputError(f"'{what}' must hold a list, not {type(data).__name__}", path)
     return cast("list[object]", data)
-
-
-def _read_json(path: str, *, or_toml: bool = False) -> object:
-    import json  # only needed with a file
-
-    text = read_text(path)
-    try:
-        return cast("object", json.loads(text))
-    except json.JSONDecodeError as error:
-        line = text.split("\n")[error.lineno - 1]  # lines as json counts them: the last may be empty
-        hint = "; TOML is read from a file whose name ends in .toml" if or_toml else ""
-        raise InputError(f"not JSON: {error.msg}{hint}", path, error.lineno, error.colno, line) from None
-    except RecursionError:
-        raise InputError("not JSON: nested too deeply", path) from None
-
-
-def _read_toml(path: str) -> object:
-    import tomllib  # only needed with a file
-
-    text = read_text(path)
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise not_toml(error, path, text) from None

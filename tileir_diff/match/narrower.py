@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.graph.integers import fits, index_like
-from tileir_diff.graph.values import is_used
 from tileir_diff.match.obligations import obligation
 from tileir_diff.match.overflow import OVERFLOW_OPS, relied_on
 
@@ -42,9 +41,9 @@ def narrower(blame: Blame, attempt: Attempt) -> list[str]:
     for op in blame.generated.ops:
         bits = _bits(op.results[0]) if op.short in OVERFLOW_OPS else WIDE
         term = numbers.generated(op.results[0]) if 1 < bits < WIDE else None
-        if term is None or fits(blame.terms, term, bits) or not is_used(op):
+        if term is None or fits(blame.terms, term, bits) or not blame.generated.is_used(op):
             continue
-        alike = [value for value in numbers.narrow.get(term, []) if _is_read(value)]
+        alike = numbers.narrow.get(term, [])
         if _widened(op.results[0]):
             if not any(_widened(value) for value in alike):
                 found[op] = term, bits
@@ -71,13 +70,13 @@ class _Numbers:
         self.wide: set[Term] = set()
         """The reference's, of 64 bits."""
         self.narrow: dict[Term, list[Any]] = {}
-        """The reference's, of fewer bits, with their values."""
+        """The reference's, of fewer bits, with the values that are used."""
         for value, term in blame.reference.values.items():
             if not isinstance(term, int):
                 continue
             if _bits(value) >= WIDE:
                 self.wide.add(term)
-            else:
+            elif not hasattr(value.owner, "results") or blame.reference.is_used(value.owner):  # pyright: ignore[reportArgumentType]
                 self.narrow.setdefault(term, []).append(value)
         known = [terms.symbols[term] for term in (*self.wide, *self.narrow)]
         self.symbols = frozenset[int]().union(*known)
@@ -114,7 +113,7 @@ def _read(blame: Blame, kernel: Kernel, number: Any) -> Mapping[object, str]:
             continue
         operands = tuple(number(value) for value in op.operands)
         known = [term for term in operands if term is not None]
-        if len(known) < len(operands) or not is_used(op):
+        if len(known) < len(operands) or not kernel.is_used(op):
             continue
         if any(
             not fits(terms, term, bits) and index_like(terms, term) and _is_sum(terms, term) for term in known
@@ -127,11 +126,6 @@ def _read(blame: Blame, kernel: Kernel, number: Any) -> Mapping[object, str]:
 def _is_sum(terms: Any, term: Term) -> bool:
     """Whether anything is computed: what a parameter holds has not wrapped."""
     return terms.single(term) is None
-
-
-def _is_read(value: Any) -> bool:
-    """Whether the value matters: a block argument, or the result of an op that is used."""
-    return not hasattr(value.owner, "results") or is_used(value.owner)
 
 
 def _widened(value: Any) -> bool:

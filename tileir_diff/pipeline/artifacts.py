@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.data import parse_json
 from tileir_diff.pipeline.stages import Outcome, Stage  # noqa: TC001  (pydantic looks at them)
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Artifact(_Model):
             return cls.model_validate_json(text)
         except ValidationError as error:
             first = error.errors()[0]
+            if first["type"] == "json_invalid":
+                parse_json(text, path)  # says where
             place = ".".join(str(part) for part in first["loc"])
             more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
             raise InputError(f"{place + ': ' if place else ''}{first['msg']}{more}", path) from None

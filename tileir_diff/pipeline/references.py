@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tileir_diff.dialect.ir import TileOp
 from tileir_diff.dump.like import BYTES
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.data import parse_json
+from tileir_diff.ingest.text import read_text
 from tileir_diff.pipeline.artifacts import Array, Reference
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _launch_side(path: str, entries: Sequence[str]) -> dict[str, Any]:
     from tileir_diff.match.launch import read_launch
 
     read_launch(path)  # says what is wrong with it
-    data = cast("dict[str, Any]", json.loads(Path(path).read_text("utf-8")))
+    data = cast("dict[str, Any]", parse_json(read_text(path), path))
     sides = {name: cast("dict[str, Any]", data.get(name) or {}) for name in ("reference", "generated")}
     fitting = [name for name, side in sides.items() if str(side.get("entry")).removeprefix("@") in entries]
     name = fitting[0] if fitting else "reference"

@@ -27,12 +27,12 @@ reference = "reference.mlir"                  # in place of a kernel of Python: 
 from __future__ import annotations
 
 import os
-import tomllib
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from tileir_diff.dump.rust import OPTIONS
-from tileir_diff.errors import InputError, not_toml
+from tileir_diff.errors import InputError
+from tileir_diff.ingest.data import parse_toml
 from tileir_diff.ingest.text import read_text
 from tileir_diff.verdict.config import Waiver, waiver
 
@@ -72,11 +72,7 @@ class Configuration(NamedTuple):
 
 def read_table(path: str) -> list[Configuration]:
     """Reads a table. Raises InputError for what is not as above."""
-    text = read_text(path)
-    try:
-        data: dict[str, object] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise not_toml(error, path, text) from None
+    data = parse_toml(read_text(path), path)
     _known(data, TOP, "the table", path)
     rows = data.get("configuration")
     if not isinstance(rows, list) or not rows:

@@ -194,11 +194,12 @@ def words() -> Iterator[str]:
     return iter(dict.fromkeys(word for kind in GLOSSARY.values() for word in kind))
 
 
-def listed() -> str:
-    """All words and phrases with what they mean, by kind."""
+def listed(only: str | None = None) -> str:
+    """All words and phrases with what they mean, by kind; or those of one kind."""
     blocks = (
         "".join([f"# {kind}\n\n", *(_lines(*entry) for entry in entries.items())])
         for kind, entries in GLOSSARY.items()
+        if only in (None, kind)
     )
     return "\n".join(blocks)
 

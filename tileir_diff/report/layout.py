@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tileir_diff.errors import printable
 from tileir_diff.rules.render import base_name, elide, fitted
 from tileir_diff.verdict import severity_of
 
@@ -67,7 +68,8 @@ def location(side: Side, place: Place | None) -> str:
     """`kernels/softmax.mlir:71:5`: the path as given, so that terminals and editors can follow it."""
     if place is None:
         return "-"
-    return f"{side.path}:{place.line}:{place.column}" if place.line else side.path
+    path = printable(side.path)
+    return f"{path}:{place.line}:{place.column}" if place.line else path
 
 
 def source(place: Place | None) -> str:
@@ -306,7 +308,8 @@ def dump_line(side: Side) -> str:
     """`softmax.mlir (tileirdisasm, cutile-python 1.7.0)`."""
     front_end = " ".join(part for part in (side.front_end, side.front_end_version) if part)
     details = ", ".join(part for part in (side.format if side.format != "unknown" else "", front_end) if part)
-    return f"{side.path} ({details})" if details else side.path
+    path = printable(side.path)
+    return f"{path} ({details})" if details else path
 
 
 def semantics_line(each: SemanticsRecord) -> str:

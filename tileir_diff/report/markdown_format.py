@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tileir_diff.errors import printable
 from tileir_diff.report import layout
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ def render_markdown(result: Result) -> str:
         "",
         f"{_prose(result.why)}{owner}",
         "",
-        f"- reference: `{result.reference.path}`, {_kind(result.reference)}",
-        f"- generated: `{result.generated.path}`, {_kind(result.generated)}",
+        f"- reference: `{printable(result.reference.path)}`, {_kind(result.reference)}",
+        f"- generated: `{printable(result.generated.path)}`, {_kind(result.generated)}",
         *(f"- entry: {_escape(layout.entry_line(result, index))}" for index in range(len(result.pairs))),
         f"- {layout.counts(result.summary)}",
     ]
@@ -52,7 +53,7 @@ def render_markdown(result: Result) -> str:
 
 
 def base(side: Side) -> str:
-    return layout.base_name(side.path)
+    return printable(layout.base_name(side.path))
 
 
 def _finding(result: Result, finding: FindingRecord) -> list[str]:
@@ -104,5 +105,5 @@ def _prose(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Text of a dump must not become markup."""
-    return "".join(f"\\{char}" if char in "\\`*_<>[]|#" else char for char in text)
+    """Text of a dump, a name or a reason must not become markup, or another line."""
+    return "".join(f"\\{char}" if char in "\\`*_<>[]|#" else char for char in printable(text))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.errors import printable
 from tileir_diff.report import layout
 from tileir_diff.report.color import Painter
 
@@ -41,7 +42,7 @@ def render_text(result: Result, *, color: bool = False, equivalences: bool = Fal
     lines += _section(layout.OBLIGATIONS, layout.obligation_lines(result.obligations), paint)
     lines += _section("arguments (reference = generated)", layout.argument_lines(result.arguments), paint)
     lines += _equivalences(result, equivalences, paint)
-    lines += _section("notices", result.notices, paint)
+    lines += _section("notices", [printable(notice) for notice in result.notices], paint)
     lines += _section(
         "timing", [f"{step} {seconds * 1e3:.1f} ms" for step, seconds in result.timing.items()], paint
     )
@@ -55,14 +56,14 @@ def render_stat(result: Result) -> str:
     lines += [layout.counts(result.summary)]
     besides = layout.besides(result)
     lines += [f"also in the report: {besides}"] if besides else []
-    lines += [f"notice: {notice}" for notice in result.notices]
+    lines += [f"notice: {printable(notice)}" for notice in result.notices]
     lines += [result.why, _verdict_line(result)]
     return "\n".join(lines) + "\n"
 
 
 def render_line(result: Result) -> str:
     """One line for a whole comparison, for lists of many."""
-    pair = f"{result.reference.path} {result.generated.path}"
+    pair = f"{printable(result.reference.path)} {printable(result.generated.path)}"
     tail = f"{layout.counts(result.summary)}  {result.why}" if result.error is None else result.why
     return f"{result.verdict:<17} {pair}  {tail}\n"
 
@@ -187,7 +188,9 @@ def _waived(result: Result, paint: Painter) -> list[str]:
     for each in result.waived:
         until = f", until {each.expires}" if each.expires else ""
         where = _where(result, each.finding)
-        items.append(f"{each.finding.rule}: {each.finding.message}  [{where}]  waived: {each.reason}{until}")
+        items.append(
+            f"{each.finding.rule}: {each.finding.message}  [{where}]  waived: {printable(each.reason)}{until}"
+        )
     return _section("waived", items, paint)
 
 

@@ -86,7 +86,7 @@ def unknown_rule(pattern: str) -> str:
         return ""
     if any(fnmatchcase(each, pattern) for each, _ in details()):
         return ""
-    close = closest(pattern)
+    close = [f"{name}/*"] if pattern.rstrip("/") in FAMILIES else closest(pattern)
     hint = f"; did you mean {' or '.join(close)}?" if close else "; `tileir-diff rules` lists them"
     return f"no rule '{pattern}'{hint}"
 

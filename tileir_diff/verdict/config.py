@@ -19,7 +19,7 @@ import re
 from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from tileir_diff.errors import InputError, not_toml
+from tileir_diff.errors import InputError
 from tileir_diff.ingest.text import read_text
 
 if TYPE_CHECKING:
@@ -66,9 +66,15 @@ def decided(config: Config, given: Mapping[str, object]) -> str:
     return f"settings of {config.path}: {told}" if told else ""
 
 
-def find_config(start: str) -> Config:
-    """The nearest settings from `start` upwards; in one folder `tileir-diff.toml` wins."""
-    folder = os.path.abspath(start)
+def find_config(start: str = os.curdir) -> Config:
+    """The nearest settings from `start` upwards; in one folder `tileir-diff.toml` wins.
+
+    Raises InputError for settings that are not as above, and where the working folder was removed.
+    """
+    try:
+        folder = os.path.abspath(start)
+    except OSError as error:
+        raise InputError(f"cannot look for settings here: {error.strerror}", start) from None
     while True:
         for name in (FILE, PROJECT):
             path = os.path.join(folder, name)
@@ -88,16 +94,15 @@ def read_config(path: str) -> Config:
     is_project = os.path.basename(path) == PROJECT
     if is_project and not re.search(r"^\[tool\]|\btool\b.*tileir-diff", text, re.MULTILINE):
         return Config()  # most projects: spares the import below
-    import tomllib
+    from tileir_diff.ingest.data import parse_toml
 
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise not_toml(error, path, text) from None
+    data = parse_toml(text, path)
     if not is_project:
         return _config(data, path)
-    tool = data.get("tool", {})
-    return _config(_table(tool["tileir-diff"], path), path) if "tileir-diff" in tool else Config()
+    tool = _table(data.get("tool", {}), "[tool]", path)
+    if "tileir-diff" not in tool:
+        return Config()
+    return _config(_table(tool["tileir-diff"], "[tool.tileir-diff]", path), path)
 
 
 def _config(data: dict[str, object], path: str) -> Config:
@@ -117,7 +122,7 @@ def _config(data: dict[str, object], path: str) -> Config:
         strict=strict,
         select=_strings(data, "select", path),
         ignore=_strings(data, "ignore", path),
-        waivers=tuple(waiver(_table(each, path), path) for each in cast("list[object]", waivers)),
+        waivers=tuple(waiver(_table(each, "a waiver", path), path) for each in cast("list[object]", waivers)),
     )
 
 
@@ -165,7 +170,7 @@ def _strings(data: dict[str, object], key: str, path: str) -> tuple[str, ...] | 
     return tuple(str(item) for item in items)
 
 
-def _table(data: object, path: str) -> dict[str, object]:
+def _table(data: object, what: str, path: str) -> dict[str, object]:
     if not isinstance(data, dict):
-        raise InputError("must be a table", path)
+        raise InputError(f"{what} must be a table", path)
     return cast("dict[str, object]", data)

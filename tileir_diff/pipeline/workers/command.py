@@ -16,11 +16,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tomllib
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
-from tileir_diff.errors import InputError, not_toml
+from tileir_diff.errors import InputError
+from tileir_diff.ingest.data import parse_toml
 from tileir_diff.ingest.text import read_text
 from tileir_diff.pipeline import sandbox
 from tileir_diff.pipeline.stages import STAGES
@@ -105,11 +105,7 @@ def _tokens(path: Path) -> int:
 
 def read_command(path: str) -> Command:
     """Reads a template. Raises InputError for what is not as above."""
-    text = read_text(path)
-    try:
-        data: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise not_toml(error, path, text) from None
+    data = parse_toml(read_text(path), path)
     found = data.get("worker")
     table = cast("dict[str, object]", found) if isinstance(found, dict) and len(data) == 1 else {}
     unknown = [key for key in table if key not in KEYS]

@@ -7,13 +7,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from tileir_diff.errors import InputError
+from tileir_diff.ingest.data import parse_json
 from tileir_diff.ingest.text import read_text
 from tileir_diff.pipeline.artifacts import Inside  # noqa: TC001  (pydantic looks at it)
 from tileir_diff.pipeline.stages import Stage  # noqa: TC001  (pydantic looks at it)
@@ -68,11 +68,9 @@ class Replay(NamedTuple):
 
 def read_replay(path: str) -> Replay:
     """Reads recorded answers. Raises InputError."""
+    found = parse_json(read_text(path), path)
     try:
-        found: Any = json.loads(read_text(path))
         return Replay(path, TypeAdapter(list[Recorded]).validate_python(found))
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", path) from None
-    except ValueError as error:
-        raise InputError(f"not JSON: {error}", path) from None

@@ -14,7 +14,7 @@ from tileir_diff.match.canonical import printed
 from tileir_diff.match.dead_stores import unseen
 from tileir_diff.match.divisors import divisor_tests
 from tileir_diff.match.effects import describe
-from tileir_diff.match.hints import compare_hints
+from tileir_diff.match.hints import compare_hints, never_made
 from tileir_diff.match.load_bounds import before_loops, elsewhere, load_bounds, other_lanes, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence, Matched
@@ -436,15 +436,24 @@ def _dead_loads(blame: Blame, attempt: Attempt) -> list[Difference]:
 
 
 def _hints(blame: Blame, attempt: Attempt) -> list[Difference]:
-    """Hints of the entries and of matched accesses."""
+    """Hints of the entries, of matched accesses, and of accesses that are never made."""
     found: list[Difference] = []
     pairs = [(attempt.reference.entry, attempt.generated.entry)]
     pairs.extend(_ops(pair) for pair in (*attempt.match.loads, *attempt.match.pairs))
+    pairs.extend(never_made(attempt.reference.entry, attempt.generated.entry, _reached(attempt)))
     for ref_op, gen_op in pairs:
         for rule, _, expected, actual in compare_hints(ref_op.get("hints") or {}, gen_op.get("hints") or {}):
             status = HINT_STATUS.get(rule.split("/")[1], "DIFFERS")
             found.append(blame.make(rule, ref_op, gen_op, expected, actual, part="hints", status=status))
     return found
+
+
+def _reached(attempt: Attempt) -> frozenset[TileOp]:
+    """The ops of both sides that can have an effect."""
+    match = attempt.match
+    alone = (*match.only_reference, *match.only_generated, *match.lone_loads[0], *match.lone_loads[1])
+    paired = (op for pair in (*match.pairs, *match.loads) for op in _ops(pair))
+    return frozenset((*paired, *(item.effect.op for item in alone)))
 
 
 # ---- what the result rests on ------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from tileir_diff.match.hints import compare_hints, never_made
 from tileir_diff.match.load_bounds import before_loops, elsewhere, load_bounds, other_lanes, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence, Matched
-from tileir_diff.match.names import contradictions
+from tileir_diff.match.names import contradictions, misplaced
 from tileir_diff.match.narrower import narrower
 from tileir_diff.match.obligations import HOST_BOUNDS, obligation
 from tileir_diff.match.own_memory import own_memory
@@ -141,7 +141,8 @@ def explain(
 
         result.differences = with_evidence(result.differences, answers)
         result.obligations.extend(x for x in host_conditions(answers) if x not in result.obligations)
-    result.obligations.extend(contradictions(reference, generated, attempt.binding))
+    for told in (contradictions, misplaced):
+        result.obligations.extend(told(reference, generated, attempt.binding))
     result.obligations.extend(_unsigned_bounds(blame, attempt))
     result.obligations.extend(
         f"{blame.show(size)} >= 0: below that only one side rounds {blame.show(size)} / {tile} up"

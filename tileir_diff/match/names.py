@@ -1,11 +1,12 @@
-"""What the names of parameters say about which is which, where front ends keep the names of the source."""
+"""What the names of parameters say about which is which, where front ends keep them, and their places."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from tileir_diff.match.arguments import parameter_names
+from tileir_diff.match.arguments import parameter_names, roles
+from tileir_diff.match.roles import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,23 @@ def contradictions(reference: Kernel, generated: Kernel, binding: Binding) -> It
             yield f"{pair}, by {binding.how[gen]}; by its name it is {names[named]}"
         elif rival is not None:
             yield f"{pair}, by {binding.how[gen]}; by its name it is {_own(generated, rival, others)}"
+
+
+def misplaced(reference: Kernel, generated: Kernel, binding: Binding) -> Iterator[str]:
+    """Sizes and strides of the generated side that stand for others than their places say.
+
+    Not those that the user matched, and those of arrays that have no counterpart.
+    """
+    sizes = {role: index for index, role in roles(reference).items()}
+    names, params = parameter_names(reference), generated.entry.regions[0].block.args
+    for gen, (base, word, dim) in sorted(places(generated.entry, generated.ops).items()):
+        ref = binding.partner.get(gen)
+        expected = sizes.get((binding.partner.get(base, -1), word, dim))
+        if ref is None or expected is None or binding.how.get(gen) == "given":
+            continue
+        if expected != ref and reference.arguments[expected] != generated.arguments[gen]:
+            own = f"%{params[gen].name_hint or f'arg{gen}'}"
+            yield f"{names[ref]} = {own}, by {binding.how[gen]}; by its place it is {names[expected]}"
 
 
 def _own(kernel: Kernel, index: int, names: list[str]) -> str:

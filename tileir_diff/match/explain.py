@@ -31,7 +31,7 @@ from tileir_diff.match.short_strides import short_strides
 from tileir_diff.match.sites import defining_op, site
 from tileir_diff.match.square import square_arrays
 from tileir_diff.match.tokens import lost_orders
-from tileir_diff.match.view_sizes import view_sizes
+from tileir_diff.match.view_sizes import unchecked_bounds, view_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,6 +124,8 @@ def explain(
     found.extend(_checked(blame, attempt))
     found.extend(_dead_loads(blame, attempt))
     found.extend(view_sizes(blame, attempt))
+    for atom in unchecked_bounds(attempt):
+        _oblige(blame, atom, result)
     found.extend(own_memory(blame, attempt))
     found.extend(_hints(blame, attempt))
     specialises = front_end(generated) == "cuTile Rust" and not attempt.one_front_end

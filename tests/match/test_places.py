@@ -48,7 +48,6 @@ def told(generated: str) -> list[str]:
 @pytest.mark.parametrize(
     ("changed", "line"),
     [
-        ({"as_": "arg4"}, "arg0.stride0 = %arg4, by use; by its place it is arg0.stride1"),
         ({"as_": "arg9"}, "arg0.stride0 = %arg9, by use; by its place it is arg5.stride1"),
         ({"bm": "arg9"}, "arg5.shape1 = %arg9, by use; by its place it is arg5.stride1"),
     ],
@@ -57,6 +56,21 @@ def test_an_argument_that_stands_for_another_than_its_place_says_is_told(
     changed: dict[str, str], line: str
 ) -> None:
     assert told(copy("copy_entry", **changed)) == [line]
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected", "actual"),
+    [
+        ({"as_": "arg4"}, "arg0.stride0", "%arg4 (arg0.stride1 by its place)"),
+        ({"an": "arg2", "am": "arg1"}, "arg0.shape1", "%arg1 (arg0.shape0 by its place)"),
+    ],
+)
+def test_dimensions_of_one_array_that_changed_places_are_a_finding(
+    changed: dict[str, str], expected: str, actual: str
+) -> None:
+    result = found(REFERENCE, copy("copy_entry", **changed))
+    told = [(each.rule, each.expected, each.actual) for each in result]
+    assert told == [("entry-signature/argument", expected, actual)]
 
 
 def test_nothing_is_told_where_places_agree_or_say_nothing() -> None:

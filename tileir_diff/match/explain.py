@@ -34,7 +34,7 @@ from tileir_diff.match.tokens import lost_orders
 from tileir_diff.match.view_sizes import unchecked_bounds, view_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
@@ -143,8 +143,7 @@ def explain(
 
         result.differences = with_evidence(result.differences, answers)
         result.obligations.extend(x for x in host_conditions(answers) if x not in result.obligations)
-    for told in (contradictions, misplaced):
-        result.obligations.extend(told(reference, generated, attempt.binding))
+    result.obligations.extend(contradictions(reference, generated, attempt.binding))
     result.obligations.extend(_unsigned_bounds(blame, attempt))
     result.obligations.extend(
         f"{blame.show(size)} >= 0: below that only one side rounds {blame.show(size)} / {tile} up"
@@ -155,6 +154,7 @@ def explain(
     result.differences.extend(square_arrays(blame, attempt, result.conditions))
     result.differences.extend(short_strides(blame, attempt))
     result.differences = [replace(each, detail={**own, **each.detail}) for each in result.differences]
+    result.differences.extend(_misplaced(blame, attempt, result))
     _add_remarks(attempt, result)
     result.matched = Matched(
         reference.entry,
@@ -481,6 +481,27 @@ def _add_remarks(attempt: Attempt, result: EntryResult) -> None:
             f"{side} line {op.span.line}: {op.short} has no model; equal only to itself"
             for op in kernel.not_modelled
         )
+
+
+def _misplaced(blame: Blame, attempt: Attempt, result: EntryResult) -> Iterator[Difference]:
+    """Arrays of which dimensions have changed places; other sizes that stand for others are conditions.
+
+    Where accesses differ in where they are, what an argument stands for is nobody's.
+    """
+    if _elsewhere(attempt):
+        return
+    accesses = {
+        pair.reference.effect.base: _ops(pair) for pair in (*attempt.match.pairs, *attempt.match.loads)
+    }
+    told: set[Term] = set()
+    for each in misplaced(attempt.reference, attempt.generated, attempt.binding):
+        if not each.exchanged:
+            result.obligations.append(each.line)
+        elif each.array not in told:
+            told.add(each.array)
+            ops = accesses.get(each.array, (attempt.reference.entry, attempt.generated.entry))
+            words = each.taken, f"{each.own} ({each.place} by its place)"
+            yield blame.make("entry-signature/argument", *ops, *words)
 
 
 def _add_conditions(

@@ -120,3 +120,26 @@ def test_a_default_against_an_architecture() -> None:
 def test_every_hint_of_an_entry_is_told() -> None:
     more = entry("default = {num_cta_in_cga = 2, occupancy = 4}")
     assert [each.rule for each in found(entry("default = {}"), more)] == ["entry-hint/extra"] * 2
+
+
+def never(latency: int, guard: str) -> str:
+    """A load of a branch or loop that is never entered, or under a mask that is always false."""
+    hint = f" token=%t optimization_hints = <default = {{latency = {latency}}}>"
+    read = LOAD.replace(" token=%t", hint).replace("%v, %vt", "%q, %qt")
+    body = (
+        "%no = constant <i1: false> : tile<i1>\n%none = constant <i1: false> : tile<128xi1>\n"
+        f"%w = negf %one : {T}"
+    )
+    places = {
+        "mask": read.replace("%in,", "%none,"),
+        "branch": f"if %no {{\n{read}\n{STORE.replace('%w', '%q')}\n}}",
+        "loop": f"for %j in (%i0 to %i0, step %i1) : tile<i32> {{\n{read}\ncontinue\n}}",
+    }
+    return kernel(f"{body}\n{places[guard]}\n{STORE.replace('%st', '%last')}")
+
+
+@pytest.mark.parametrize("guard", ["mask", "branch", "loop"])
+def test_hints_of_an_access_that_is_never_made(guard: str) -> None:
+    first = assert_found(never(3, guard), never(4, guard), "latency-hint/changed")
+    assert first.impact == "hint"
+    assert_equal(never(3, guard), never(3, guard))

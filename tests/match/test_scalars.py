@@ -70,3 +70,19 @@ def test_a_number_that_would_have_to_be_two() -> None:
     assert found(passed_once, same) == []
     for reference, generated in ((passed_once, other), (other, passed_once)):
         assert found(reference, generated)
+
+
+@pytest.mark.parametrize(("op", "neutral"), [("addf {}, {}", 0.0), ("mulf {}, {}", 1.0)])
+def test_a_number_without_effect_is_one_of_the_reference_only_where_it_is_written(
+    op: str, neutral: float
+) -> None:
+    """A factor or a summand of which the reference knows nothing is one too many, not a number it has."""
+    generated = passed(FLOAT, op, "k_entry")
+    written = fixed(neutral, op, "k")
+    assert found(written, generated) == []
+    assert (
+        f"generated %s = {neutral:g} (a number in the reference kernel)"
+        in compared(written, generated).obligations
+    )
+    nothing = kernel(f"{LOAD}\n{STORE.replace('%w', '%v')}")
+    assert [each.impact for each in found(nothing, generated)] == ["logic"]

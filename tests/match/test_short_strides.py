@@ -91,3 +91,17 @@ def test_the_size_of_a_row_in_a_mask_counts_too(size: int, overlaps: bool) -> No
         assert_found(reference, generated, "stride/changed")
     else:
         assert_equal(reference, generated)
+
+
+def test_rows_at_one_place_overlap() -> None:
+    by_size = "%end = assume bounded<0, ?>, %m : tile<i32>"
+    reference = row(by_size, "%step = assume bounded<0, ?>, %s : tile<i32>", "k")
+    told = assert_found(
+        reference, row(by_size, "%step = constant <i32: 0> : tile<i32>", "k_entry"), "stride", "addressing"
+    )
+    assert told.impact == "logic"
+    zero = stored(
+        "%n, %m", "%none, 1", "tensor_view<?x?xf32, strides=[?,1]>", SIZED + ", %u: tile<i32>", "_Z1k"
+    )
+    made = zero.replace("%one =", "%none = subi %n, %n : tile<i32>\n%one =", 1)
+    assert assert_found(REFERENCE, made, "stride/changed").impact == "logic"

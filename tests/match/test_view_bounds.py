@@ -187,6 +187,16 @@ def test_rows_that_blocks_read_beyond_a_smaller_view_are_told_of_another_front_e
     assert [(each.rule, each.impact) for each in told] == [("mask/changed", "bounds")]
 
 
+@pytest.mark.parametrize(("rows", "needed"), [(256, []), (300, []), (255, ["block.x <= 254"])])
+def test_without_a_launch_a_smaller_view_is_a_condition(rows: int, needed: list[str]) -> None:
+    """Tiles of one row are not checked, so that no mask shows it."""
+    index, _ = ROWS["the block"]
+    generated = rows_of_blocks(index, rows, "_Z1k")
+    assert found(rows_of_blocks(index, 256), generated) == []
+    told = compared(rows_of_blocks(index, 256), generated).obligations
+    assert told == [f"{each} for all blocks launched" for each in needed]
+
+
 def test_an_index_that_goes_beyond_is_told_as_another_index() -> None:
     launch = CompareOptions(launch=parse_launch(["grid.x=256", "grid.y=1", "grid.z=1"]))
     (index, rows), (wrong, _) = ROWS["its remainder"], ROWS["the block"]

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 MAX_TRIES = 24
 COMMUTATIVE = frozenset({"addf", "mulf", "maxf", "minf", "fma"})
 """Ops whose first two operands may be exchanged."""
+NEUTRAL = {"addf": 0.0, "mulf": 1.0}
+"""By op, the constant that leaves the other operand as it is."""
 DIVISIONS = frozenset({"div", "tdiv"})
 """Quotients that differ, if at all, in how they are rounded."""
 
@@ -469,9 +471,9 @@ class Unifier:
         """A mask on one side only: look at the value behind it."""
         terms = self.terms
         if terms.kind[x] == "ite" and terms.kind[y] != "ite":
-            return [(terms.args[x][1], y)]
+            return [(self._behind(x), y)]
         if terms.kind[y] == "ite" and terms.kind[x] != "ite":
-            return [(x, terms.args[y][1])]
+            return [(x, self._behind(y))]
         like = [] if terms.kind[y] != "f" else [arg for arg in terms.args[x] if self._same_op(arg, y)]
         if terms.kind[x] == "f" and len(like) == 1:
             return [(like[0], y)]  # what is then done with it is done on one side only
@@ -487,20 +489,27 @@ class Unifier:
         self.gen.setdefault(index, number)
         return [(x, rest)]
 
+    def _behind(self, choice: Term) -> Term:
+        """The value behind a mask; not the constant that the other lanes have, whichever comes first."""
+        _, first, second = self.terms.args[choice]
+        return second if self.terms.kind[first] == "fc" else first
+
     def _same_op(self, x: Term, y: Term) -> bool:
         """Whether two terms are results of the same op on floats."""
         terms = self.terms
         return terms.kind[x] == terms.kind[y] == "f" and terms.attr[x][0] == terms.attr[y][0]
 
     def _folded(self, y: Term) -> tuple[Term, int, Term] | None:
-        """A parameter of the generated side that the reference may have folded away, as in x + 0 and x * 1.
+        """A parameter of the generated side that is a constant of the reference without effect: x + 0, x * 1.
 
-        ``x``, the position of the parameter, and the number; None where there is none.
+        ``x``, the position of the parameter, and the number; None where there is none, and where the
+        reference has no such op: there it is one too many.
         """
         terms = self.terms
-        if terms.kind[y] != "f" or terms.attr[y][0] not in ("addf", "mulf"):
+        number = NEUTRAL.get(terms.attr[y][0]) if terms.kind[y] == "f" else None
+        if number is None or not _writes(self.reference, terms.attr[y][0], number):
             return None
-        bits = floats.encode(terms.attr[y][1], {"addf": 0.0, "mulf": 1.0}[terms.attr[y][0]])
+        bits = floats.encode(terms.attr[y][1], number)
         for leaf, rest in (terms.args[y], terms.args[y][::-1]):
             if leaf in self.gen_leaves and bits is not None:
                 return rest, self.gen_leaves[leaf], floats.constant(terms, terms.attr[y][1], bits)
@@ -604,6 +613,12 @@ class Unifier:
             target.setdefault(leaves[leaf], quotient)
             return True
         return False
+
+
+def _writes(kernel: Kernel, short: str, number: float) -> bool:
+    """Whether a kernel has an op of two operands of which one is this number."""
+    values = (kernel.values.get(each) for op in kernel.ops if op.short == short for each in op.operands)
+    return any(isinstance(term, int) and floats.constant_of(kernel.terms, term) == number for term in values)
 
 
 def _same_dimensions(ref: Effect, gen: Effect) -> list[tuple[Term, Term]]:

@@ -14,11 +14,11 @@ from tileir_diff.match.canonical import printed
 from tileir_diff.match.dead_stores import unseen
 from tileir_diff.match.divisors import divisor_tests
 from tileir_diff.match.effects import describe
-from tileir_diff.match.hints import compare_hints
+from tileir_diff.match.hints import compare_hints, never_made
 from tileir_diff.match.load_bounds import before_loops, elsewhere, load_bounds, other_lanes, read_again
 from tileir_diff.match.lone import never_reached
 from tileir_diff.match.model import ArgumentPair, Difference, Equivalence, Matched
-from tileir_diff.match.names import contradictions
+from tileir_diff.match.names import contradictions, misplaced
 from tileir_diff.match.narrower import narrower
 from tileir_diff.match.obligations import HOST_BOUNDS, obligation
 from tileir_diff.match.own_memory import own_memory
@@ -31,10 +31,10 @@ from tileir_diff.match.short_strides import short_strides
 from tileir_diff.match.sites import defining_op, site
 from tileir_diff.match.square import square_arrays
 from tileir_diff.match.tokens import lost_orders
-from tileir_diff.match.view_sizes import view_sizes
+from tileir_diff.match.view_sizes import unchecked_bounds, view_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Kernel
@@ -124,6 +124,8 @@ def explain(
     found.extend(_checked(blame, attempt))
     found.extend(_dead_loads(blame, attempt))
     found.extend(view_sizes(blame, attempt))
+    for atom in unchecked_bounds(attempt):
+        _oblige(blame, atom, result)
     found.extend(own_memory(blame, attempt))
     found.extend(_hints(blame, attempt))
     specialises = front_end(generated) == "cuTile Rust" and not attempt.one_front_end
@@ -152,6 +154,7 @@ def explain(
     result.differences.extend(square_arrays(blame, attempt, result.conditions))
     result.differences.extend(short_strides(blame, attempt))
     result.differences = [replace(each, detail={**own, **each.detail}) for each in result.differences]
+    result.differences.extend(_misplaced(blame, attempt, result))
     _add_remarks(attempt, result)
     result.matched = Matched(
         reference.entry,
@@ -436,15 +439,24 @@ def _dead_loads(blame: Blame, attempt: Attempt) -> list[Difference]:
 
 
 def _hints(blame: Blame, attempt: Attempt) -> list[Difference]:
-    """Hints of the entries and of matched accesses."""
+    """Hints of the entries, of matched accesses, and of accesses that are never made."""
     found: list[Difference] = []
     pairs = [(attempt.reference.entry, attempt.generated.entry)]
     pairs.extend(_ops(pair) for pair in (*attempt.match.loads, *attempt.match.pairs))
+    pairs.extend(never_made(attempt.reference.entry, attempt.generated.entry, _reached(attempt)))
     for ref_op, gen_op in pairs:
         for rule, _, expected, actual in compare_hints(ref_op.get("hints") or {}, gen_op.get("hints") or {}):
             status = HINT_STATUS.get(rule.split("/")[1], "DIFFERS")
             found.append(blame.make(rule, ref_op, gen_op, expected, actual, part="hints", status=status))
     return found
+
+
+def _reached(attempt: Attempt) -> frozenset[TileOp]:
+    """The ops of both sides that can have an effect."""
+    match = attempt.match
+    alone = (*match.only_reference, *match.only_generated, *match.lone_loads[0], *match.lone_loads[1])
+    paired = (op for pair in (*match.pairs, *match.loads) for op in _ops(pair))
+    return frozenset((*paired, *(item.effect.op for item in alone)))
 
 
 # ---- what the result rests on ------------------------------------------------------------------------
@@ -469,6 +481,27 @@ def _add_remarks(attempt: Attempt, result: EntryResult) -> None:
             f"{side} line {op.span.line}: {op.short} has no model; equal only to itself"
             for op in kernel.not_modelled
         )
+
+
+def _misplaced(blame: Blame, attempt: Attempt, result: EntryResult) -> Iterator[Difference]:
+    """Arrays of which dimensions have changed places; other sizes that stand for others are conditions.
+
+    Where accesses differ in where they are, what an argument stands for is nobody's.
+    """
+    if _elsewhere(attempt):
+        return
+    accesses = {
+        pair.reference.effect.base: _ops(pair) for pair in (*attempt.match.pairs, *attempt.match.loads)
+    }
+    told: set[Term] = set()
+    for each in misplaced(attempt.reference, attempt.generated, attempt.binding):
+        if not each.exchanged:
+            result.obligations.append(each.line)
+        elif each.array not in told:
+            told.add(each.array)
+            ops = accesses.get(each.array, (attempt.reference.entry, attempt.generated.entry))
+            words = each.taken, f"{each.own} ({each.place} by its place)"
+            yield blame.make("entry-signature/argument", *ops, *words)
 
 
 def _add_conditions(

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from tileir_diff.graph.values import ops_within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Set
+
+    from tileir_diff.dialect.ir import TileOp
 
 DEFAULTS: dict[str, Any] = {"allow_tma": True}
 """What a hint means when it is absent."""
+HINTED = frozenset({"load_ptr_tko", "load_view_tko", "store_ptr_tko", "store_view_tko"})
+"""Accesses that take hints."""
 _RULES = {"allow_tma": "tma-hint", "latency": "latency-hint"}
 
 Hints = Mapping[str, Mapping[str, Any]]
@@ -39,6 +48,27 @@ def compare_hints(reference: Hints, generated: Hints) -> list[tuple[str, str, st
         candidates = [common] if common else [[arch] for arch in named]
     results = [_compare(reference, generated, archs) for archs in candidates]
     return min(results, key=len) if results else []
+
+
+def never_made(reference: TileOp, generated: TileOp, reached: Set[TileOp]) -> Iterator[tuple[TileOp, TileOp]]:
+    """Accesses of two entries that are not ``reached``: those of one kind and type are paired in order."""
+    waiting: dict[tuple[str, ...], list[TileOp]] = {}
+    for op in _accesses(generated, reached):
+        waiting.setdefault(_kind(op), []).append(op)
+    for op in _accesses(reference, reached):
+        alike = waiting.get(_kind(op))
+        if alike:
+            yield op, alike.pop(0)
+
+
+def _accesses(entry: TileOp, reached: Set[TileOp]) -> Iterator[TileOp]:
+    return (op for op in ops_within(entry) if op.short in HINTED and op not in reached)
+
+
+def _kind(op: TileOp) -> tuple[str, ...]:
+    kind, family, _ = op.short.split("_")
+    written = op.one("tile" if family == "view" else "value")
+    return kind, str((op.results[0] if kind == "load" or written is None else written).type)
 
 
 def _speaks_of(hints: Hints, arch: str) -> bool:

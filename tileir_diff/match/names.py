@@ -1,16 +1,18 @@
-"""What the names of parameters say about which is which, where front ends keep the names of the source."""
+"""What the names of parameters say about which is which, where front ends keep them, and their places."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from tileir_diff.match.arguments import parameter_names
+from tileir_diff.match.arguments import parameter_names, roles
+from tileir_diff.match.roles import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tileir_diff.graph.kernel import Kernel
+    from tileir_diff.graph.terms import Term
     from tileir_diff.match.arguments import Binding
 
 Key: TypeAlias = tuple[str, ...]
@@ -73,6 +75,46 @@ def contradictions(reference: Kernel, generated: Kernel, binding: Binding) -> It
             yield f"{pair}, by {binding.how[gen]}; by its name it is {names[named]}"
         elif rival is not None:
             yield f"{pair}, by {binding.how[gen]}; by its name it is {_own(generated, rival, others)}"
+
+
+class Misplaced(NamedTuple):
+    """A size or stride of the generated side that stands for another one than its place says."""
+
+    taken: str
+    """What it stands for, in the reference's names."""
+    own: str
+    how: str
+    place: str
+    """What it is by its place, in the reference's names."""
+    array: Term
+    """The reference's pointer to the array that it is of by its place."""
+    exchanged: bool
+    """Whether both are sizes, or strides, of one array, of two dimensions."""
+
+    @property
+    def line(self) -> str:
+        return f"{self.taken} = {self.own}, by {self.how}; by its place it is {self.place}"
+
+
+def misplaced(reference: Kernel, generated: Kernel, binding: Binding) -> Iterator[Misplaced]:
+    """Sizes and strides of the generated side that stand for others than their places say.
+
+    Not those that the user matched, and those of arrays that have no counterpart.
+    """
+    sizes = {role: index for index, role in roles(reference).items()}
+    role_of = {index: role for role, index in sizes.items()}
+    names, params = parameter_names(reference), generated.entry.regions[0].block.args
+    for gen, (base, word, dim) in sorted(places(generated.entry, generated.ops).items()):
+        ref = binding.partner.get(gen)
+        place = binding.partner.get(base, -1), word, dim
+        expected = sizes.get(place)
+        if ref is None or expected is None or binding.how.get(gen) == "given":
+            continue
+        if expected != ref and reference.arguments[expected] != generated.arguments[gen]:
+            own = f"%{params[gen].name_hint or f'arg{gen}'}"
+            exchanged = role_of.get(ref, ())[:2] == place[:2]
+            array = reference.arguments[place[0]]
+            yield Misplaced(names[ref], own, binding.how[gen], names[expected], array, exchanged)
 
 
 def _own(kernel: Kernel, index: int, names: list[str]) -> str:

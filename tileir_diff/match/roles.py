@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from tileir_diff.graph.values import element_bits, is_integer, is_pointer, ops_within
+from tileir_diff.graph.values import element_bits, is_integer, is_pointer, ops_within, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -50,6 +50,27 @@ def entry_roles(entry: TileOp, ops: Iterable[TileOp]) -> dict[int, Role]:
         for dim in range(rank):
             found.setdefault(base + 1 + dim, (base, "shape", dim))
             found.setdefault(base + 1 + rank + dim, (base, "stride", dim))
+    return found
+
+
+def places(entry: TileOp, ops: Iterable[TileOp]) -> dict[int, Role]:
+    """What the parameters behind an array's pointer are by their place: all sizes, all strides.
+
+    Only of arrays that a tensor view of their rank is made of; none in C++, which has any order.
+    """
+    if entry.symbol.removeprefix("@").startswith("_Z"):
+        return {}
+    params: list[Any] = list(entry.regions[0].block.args)
+    index_of = {param: index for index, param in enumerate(params)}
+    found: dict[int, Role] = {}
+    for op in ops:
+        base = index_of.get(root_of(op.operands[0])) if op.short == "make_tensor_view" else None
+        rank = len(cast("Any", op.results[0].type).shape) if base is not None else 0
+        if base is None or _extents_from(params, base + 1) < 2 * rank:
+            continue
+        for dim in range(rank):
+            found[base + 1 + dim] = base, "shape", dim
+            found[base + 1 + rank + dim] = base, "stride", dim
     return found
 
 

@@ -67,7 +67,7 @@ def _shapes(
             sizes, strides = (
                 [known.get((base, each, d)) for d in range(last + 1)] for each in ("shape", "stride")
             )
-            strides[last] = strides[last] or 1
+            strides[last] = 1 if strides[last] is None else strides[last]
             found[base] = sizes, strides
     return found
 
@@ -82,8 +82,10 @@ def _of_view(terms: Terms, effect: Effect) -> tuple[int, int, int] | None:
 def _short(sizes: Sequence[int | None], strides: Sequence[int | None]) -> tuple[int, int, int] | None:
     """A dimension along which elements are nearer than one row is long, its stride, and that length."""
     for dim, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
-        if size == 1 or stride is None or stride <= 0:
+        if size == 1 or stride is None or stride < 0:
             continue
+        if stride == 0:
+            return dim, stride, 1
         for length, step in zip(sizes, strides, strict=True):
             if length is not None and step is not None and 0 < step < stride <= step * (length - 1):
                 return dim, stride, step * length

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tileir_diff.graph.values import defining_op
+from tileir_diff.match.obligations import block_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,11 +24,7 @@ MANY = 1 << 12
 def promised_inside(terms: Terms, effect: Effect) -> list[Term]:
     """What an access through a view promises: that its lanes lie inside along some dimensions."""
     inbounds = (effect.op.get("inbounds") or ()) if effect.coordinates else ()
-    return [
-        terms.compare("less_than", at, size)
-        for kept, at, size in zip(inbounds, effect.coordinates, effect.extents, strict=False)
-        if kept
-    ]
+    return [inside for kept, inside in zip(inbounds, _inside(terms, effect), strict=False) if kept]
 
 
 def view_sizes(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
@@ -49,6 +46,33 @@ def view_sizes(blame: Blame, attempt: Attempt) -> Iterator[Difference]:
                 ops = tensor_view(a.op), tensor_view(b.op)
                 words = (f"{blame.show(size)} along dimension {dim}" for size in (expected, actual))
                 yield blame.make("mask/changed", *ops, *words, part="shape", impact="bounds")
+
+
+def unchecked_bounds(attempt: Attempt) -> Iterator[Term]:
+    """That blocks lie in the views of the generated side, where equal accesses do not check it.
+
+    Beyond the size of a view, which may be another one than the reference's, such an access is undefined
+    behaviour. Nothing is told of what follows from the reference's access.
+    """
+    terms = attempt.reference.terms
+    for pair in (*attempt.match.pairs, *attempt.match.loads):
+        if not pair.equal or attempt.one_front_end:
+            continue
+        ref, gen = pair.reference.effect, pair.generated.effect
+        known = (*terms.conjuncts(pair.reference.condition), *pair.given, *_inside(terms, ref))
+        for dim, atom in enumerate(_inside(terms, gen)):
+            if (
+                _is_trusted(gen, dim)
+                and block_only(attempt.reference, atom)
+                and not terms.implies(known, atom)
+            ):
+                yield atom
+
+
+def _inside(terms: Terms, effect: Effect) -> list[Term]:
+    """That an access through a view lies inside, by dimension."""
+    sides = zip(effect.coordinates, effect.extents, strict=False)
+    return [terms.compare("less_than", at, size) for at, size in sides]
 
 
 def _beyond(blame: Blame, attempt: Attempt) -> Iterator[Difference]:

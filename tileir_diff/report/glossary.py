@@ -153,6 +153,8 @@ PHRASES = {
     "… >= 0: …": "what a negative value would change on one side only",
     "…, by …; by its name it is …": "two arguments are paired by what is done with them, and a third has "
     "the name: one of both may be a mistake of the kernel",
+    "…, by …; by its place it is …": "two arguments are paired by what is done with them, and the generated "
+    "one stands where its array has another size or stride: one of both may be a mistake of the kernel",
     "… = 1, like that of the …": "the launch gives one block along this axis for one side, and nothing for "
     "the other",
     # not checked

@@ -6,7 +6,8 @@ Pairs the entries of two modules, and the arguments of two entries: pointers, si
 array they belong to, scalars by their use, or all as `--args` and `--launch` say.
 The order and number of arguments may differ; what each side uses must have a counterpart.
 One size of the generated kernel may stand for several of the reference, but not for two of one array:
-it would be right for square arrays only.
+it would be right for square arrays only. Nor may two sizes, or strides, of one array have changed places
+where the argument list says which is which.
 
 ## Why it matters
 

@@ -254,3 +254,77 @@ def test_a_grid_is_not_told_beside_another_array() -> None:
     other = Difference("addressing/base", None, None, "a", "b")
     assert [each.rule for each in grid_sizes(attempt, (4, 1, 1), (3, 1, 1), [])] == ["grid/size"]
     assert list(grid_sizes(attempt, (4, 1, 1), (3, 1, 1), [other])) == []
+
+
+# ---- spellings of a loop over all tiles ------------------------------------------------------------------
+
+TILES = "%k = divi %N, %i128 signed rounding<positive_inf> : tile<i32>\n"
+
+
+def shared(bounds: str, index: str = "", update: str = FILL) -> str:
+    """A `for` over the tiles of `%N` elements, `index` computing `%i` from `%j`."""
+    counter = "%j" if index else "%i"
+    body = f"{index}\n{PLACE}\n{update}"
+    return kernel(
+        f"{GRID}\n{TILES}{bounds}for {counter} in (%lo to %hi, step %by) : tile<i32> {{\n{body}\n}}"
+    )
+
+
+def bounds(lower: str, upper: str, step: str) -> str:
+    lines = zip(("lo", "hi", "by"), (lower, upper, step), strict=True)
+    return "".join(f"%{name} = assume bounded<?, ?>, {value} : tile<i32>\n" for name, value in lines)
+
+
+def left_at(test: str, step: str = "%gx") -> str:
+    return kernel(
+        f"{GRID}\n{TILES}loop iter_values(%i = %x) : tile<i32> {{\n{test}\nif %out {{\nbreak\n}}\n"
+        f"{PLACE}\n{FILL}\n"
+        f"%next = addi %i, {step} : tile<i32>\ncontinue %next : tile<i32>\n}}"
+    )
+
+
+def count_from(first: str, more: str) -> str:
+    """Counted from 0 in steps of one; tile `%j * grid + first` is done."""
+    head = (
+        f"%left = subi %k, {first} : tile<i32>\n"
+        f"%count = divi %left, %gx signed rounding<positive_inf> : tile<i32>\n"
+    )
+    index = f"%jg = muli %j, %gx : tile<i32>\n%i = addi %jg, {more} : tile<i32>"
+    return shared(head + bounds("%i0", "%count", "%i1"), index)
+
+
+SHARED = shared(bounds("%x", "%k", "%gx"))
+OUT = "%out = cmpi {} %i, %k, signed : tile<i32> -> tile<i1>"
+IN_ELEMENTS = f"%ie = muli %i, %i128 : tile<i32>\n{OUT.format('greater_than_or_equal')}".replace(
+    "%i, %k", "%ie, %N"
+)
+ONE_ON = "%kn = addi %k, %i1 : tile<i32>\n%xn = addi %x, %i1 : tile<i32>\n" + bounds("%xn", "%kn", "%gx")
+
+
+@pytest.mark.parametrize(
+    ("generated", "wrong"),
+    [
+        (left_at(OUT.format("greater_than_or_equal")), left_at(OUT.format("greater_than"))),
+        (left_at(IN_ELEMENTS), left_at(IN_ELEMENTS, "%gy")),
+        (count_from("%x", "%x"), count_from("%x", "%y")),
+        (
+            shared(ONE_ON, "%i = subi %j, %i1 : tile<i32>"),
+            shared(ONE_ON, "%i = addi %j, %i0 : tile<i32>"),
+        ),
+    ],
+)
+def test_a_loop_that_goes_over_all_tiles_in_other_words(generated: str, wrong: str) -> None:
+    assert_equal(SHARED, generated)
+    assert_equal(generated, SHARED)
+    for reference, other in ((SHARED, wrong), (wrong, SHARED)):
+        assert any(each.impact == "logic" for each in found(reference, other))
+
+
+def test_a_promise_in_a_loop_that_blocks_share_is_the_other_sides() -> None:
+    head = "%i8 = constant <i32: 8> : tile<i32>\n%i256 = constant <i32: 256> : tile<i32>\n"
+    reference, generated = (
+        shared(head + bounds("%x", "%k", "%gx"), f"%i = {times} overflow<no_signed_wrap> : tile<i32>")
+        for times in ("muli %j, %i256", "shli %j, %i8")
+    )
+    assert_equal(reference, generated)
+    assert_found(reference.replace(" overflow<no_signed_wrap>", ""), generated, "integer-mode/overflow")

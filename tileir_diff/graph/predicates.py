@@ -145,10 +145,9 @@ class Predicates(Arithmetic):
         decided = self._bool_valued(poly, lambda v: v == 0)
         if decided is not None:
             return decided
-        if low == 0:
-            return self.le0(poly)
-        if high == 0:
-            return self.le0(self.scale(poly, -1))
+        for side, bound in ((poly, low), (self.scale(poly, -1), high)):
+            if bound == 0 or self._never_above(self.scale(side, -1)):
+                return self.le0(side)
         terms = self.poly(poly)
         common = _common_factor(terms)
         if terms.get((), 0) % common:
@@ -156,6 +155,13 @@ class Predicates(Arithmetic):
         first = min(mono for mono in terms if mono != ())
         sign = 1 if terms[first] > 0 else -1
         return self._node("eq", None, (self._poly({m: c * sign // common for m, c in terms.items()}),))
+
+    def _never_above(self, poly: Term) -> bool:
+        """Whether ``poly <= 0`` since a number is never below the smallest of several that it is one of."""
+        extremes = any(
+            len(mono) == 1 and self.kind[mono[0]] in ("min", "max") for mono, _ in self.items(poly)
+        )
+        return extremes and self.le0(poly) == self.true
 
     def _bool_valued(self, poly: Term, test: Callable[[int], bool]) -> Term | None:
         """The predicate over ``c0 + c1 * b2i(b)``, which takes two values only."""

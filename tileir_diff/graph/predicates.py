@@ -326,7 +326,28 @@ class Predicates(Arithmetic):
             number = self.sub(self.one, self.args[term][0])
             if self.range(number) == (0, 1):
                 return number  # it is 1 where it is at least 1
+            rounded = self._rounds_up(self.args[term][0])
+            if rounded is not None:
+                return rounded
         return self.atom(self._node("b2i", None, (term,)))
+
+    def _rounds_up(self, poly: Term) -> Term | None:
+        """``d * (n / d) < n ? 1 : 0`` as the difference of the quotients rounded up and down.
+
+        It is 1 where there is a remainder. ``poly <= 0`` is that condition, or its negation.
+        """
+        for mono, _ in self.items(poly):
+            for atom in mono:
+                if self.kind[atom] != "div" or not self.positive(self.args[atom][1]):
+                    continue
+                num, den = self.args[atom]
+                below = self.sub(self.mul(den, self.atom(atom)), num)
+                more = self.sub(self.ceildiv(num, den), self.atom(atom))
+                if poly == self.add(below, self.one):
+                    return more
+                if poly == self.scale(below, -1):
+                    return self.sub(self.one, more)
+        return None
 
     # ---- implication -------------------------------------------------------------------------------------
 

@@ -128,7 +128,18 @@ class Terms(Predicates):
         a, b = self.value(on_true), self.value(on_false)
         if a is not None and b is not None:
             return self.add(self.const(b), self.scale(self.b2i(cond), a - b))
+        flags = self._flag(on_true), self._flag(on_false)
+        if flags[0] is not None and flags[1] is not None:
+            return self.b2i(self.ite(cond, flags[0], flags[1], "bool"))
         return None
+
+    def _flag(self, term: Term) -> Term | None:
+        """The predicate behind 0, 1 or what a predicate is widened to."""
+        value = self.value(term)
+        if value in (0, 1):
+            return self.bool_const(value == 1)
+        atom = self.single(term)
+        return self.args[atom][0] if atom is not None and self.kind[atom] == "b2i" else None
 
     def _prefer(self, cond: Term) -> bool:
         """Of ``p <= 0`` and its negation, the one with a positive first factor is the canonical condition."""

@@ -455,6 +455,13 @@ class Terms(Predicates):
             result = self.atom(self._node("iop", attr, tuple(sorted((result, operand)))))
         return result
 
+    def _unwrapped(self, bits: int, atom: Term) -> Term:
+        """The low bits of an op on bits are made of those of its operands."""
+        if self.kind[atom] == "iop" and self.attr[atom][1] in BITWISE and self.attr[atom][0] > bits:
+            attr = (bits, *self.attr[atom][1:])
+            return self.integer_op(attr, [self.wrap(bits, arg) for arg in self.args[atom]])
+        return super()._unwrapped(bits, atom)
+
     def _operands(self, attr: tuple[Any, ...], args: Iterable[Term]) -> list[Term]:
         """What the same op is applied to, in whatever order."""
         operands: list[Term] = []

@@ -328,3 +328,40 @@ def test_a_promise_in_a_loop_that_blocks_share_is_the_other_sides() -> None:
     )
     assert_equal(reference, generated)
     assert_found(reference.replace(" overflow<no_signed_wrap>", ""), generated, "integer-mode/overflow")
+
+
+# ---- iterations in which nothing is done -----------------------------------------------------------------
+
+IN = (
+    "%ilv = cmpi less_than %l, %nv, signed : tile<128xi32> -> tile<128xi1>\n"
+    "%st = store_ptr_tko weak %pl, %one, %ilv token=%t : "
+    f"{P}, {F}, tile<128xi1> -> token"
+)
+MORE = "%more = addi %k, %i1 : tile<i32>\n"
+DOWN = "%less = divi %N, %i128 signed : tile<i32>\n%more = addi %less, %i1 : tile<i32>\n"
+
+
+@pytest.mark.parametrize(("lower", "step"), [("%x", "%gx"), ("%i0", "%i1")])
+@pytest.mark.parametrize("more", [MORE, DOWN])
+def test_a_trip_more_that_the_mask_leaves_nothing_of(more: str, lower: str, step: str) -> None:
+    reference = shared(bounds(lower, "%k", step), update=IN)
+    generated = shared(more + bounds(lower, "%more", step), update=IN)
+    assert_equal(reference, generated)
+    assert_equal(generated, reference)
+    unmasked = shared(more + bounds(lower, "%more", step))
+    assert found(shared(bounds(lower, "%k", step)), unmasked)
+    assert found(reference, unmasked)
+    fewer = shared(more.replace("addi", "subi") + bounds(lower, "%more", step), update=IN)
+    assert found(reference, fewer)
+    sums = looped_sum("%k", lower, step), looped_sum("%more", lower, step, more)
+    assert found(*sums) or sums[0] == sums[1]
+
+
+def looped_sum(end: str, lower: str, step: str, more: str = "") -> str:
+    """How many trips a loop makes shows in what it counts."""
+    body = f"{PLACE}\n{IN}\n%next = addf %c, %one : {F}\ncontinue %next : {F}"
+    return kernel(
+        f"{GRID}\n{TILES}{more}%sum = for %i in ({lower} to {end}, step {step}) : tile<i32> "
+        f"iter_values(%c = %zero) -> ({F}) {{\n{body}\n}}\n"
+        f"%all = store_ptr_tko weak %pa, %sum token=%t : {P}, {F} -> token"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -172,6 +172,17 @@ def _accessed(terms: Terms, effect: Effect, values: tuple[Term, ...]) -> tuple[t
             source: str = terms.attr[node][1][0]
             return (terms.args[node][0],), source
     return values, effect.element
+
+
+def masked_trips(terms: Terms, item: CanonicalEffect) -> CanonicalEffect:
+    """The effect without the trip counts that leave out only iterations that its condition leaves out too."""
+    guards = terms.conjuncts(item.condition)
+    counts = list(item.trips)
+    for depth, loop in enumerate(item.effect.loops):
+        beyond = terms.sub(terms.add(terms.atom(depth_iteration(terms, depth)), terms.one), counts[depth])
+        if loop.trip is not None and terms.implies(guards, terms.le0(beyond)):
+            counts[depth] = terms.const(-1)
+    return replace(item, trips=tuple(counts))
 
 
 def relaned(terms: Terms, item: CanonicalEffect, extents: tuple[int, ...]) -> Iterator[CanonicalEffect]:

@@ -7,6 +7,7 @@ import pytest
 from tests.match.snippets import PARAMETERS, PROLOGUE, assert_equal, found, kernel
 
 I32, I64, MASK = "tile<128xi32>", "tile<128xi64>", "tile<128xi1>"
+F32 = "tile<128xf32>"
 SCALAR, FLAG = "tile<i32>", "tile<i1>"
 
 
@@ -159,3 +160,63 @@ def test_what_a_body_is_given_fits_its_type(before: str) -> None:
         reduced(f"{before} : {SCALAR}\n%e = maxi %u, %q signed : {SCALAR}"),
         reduced(f"%u = addi %p, %i1 : {SCALAR}\n%e = maxi %u, %q signed : {SCALAR}"),
     )
+
+
+# ---- truth values in memory ------------------------------------------------------------------------------
+
+
+def chosen_by(kind: str, test: str) -> str:
+    """Store one where what is loaded as `kind` passes a test, which gives `%k`, else zero."""
+    values = f"tile<128x{kind}>"
+    types = f"tile<128xptr<{kind}>>, {MASK}, {values} -> {values}, token"
+    stored = f"tile<128xptr<f32>>, tile<128xf32>, {MASK} -> token"
+    lines = [line for line in PROLOGUE.split("\n") if "%b" not in line]
+    others = [line for line in PROLOGUE.split("\n") if "%b" in line]
+    prologue = "\n".join([*(line.replace("ptr<f32>", f"ptr<{kind}>") for line in lines), *others])
+    return kernel(
+        f"%none = constant <{kind}: 0> : {values}\n"
+        f"%v, %vt = load_ptr_tko weak %pa, %in, %none token=%t : {types}\n"
+        f"{test}\n%w = select %k, %one, %zero : {MASK}, tile<128xf32>\n"
+        f"%st = store_ptr_tko weak %pb, %w, %in token=%t : {stored}",
+        parameters=PARAMETERS.replace("ptr<f32>", f"ptr<{kind}>", 1),
+        prologue=prologue,
+    )
+
+
+TRUE = f"%yes = constant <i1: true> : {MASK}\n%k = andi %v, %yes : {MASK}"
+BYTE = f"%c = constant <i8: {{}}> : tile<128xi8>\n%k = cmpi {{}} %v, %c, {{}} : tile<128xi8> -> {MASK}"
+
+
+@pytest.mark.parametrize(
+    ("number", "predicate", "sign"), [(0, "not_equal", "signed"), (1, "greater_than_or_equal", "unsigned")]
+)
+def test_a_byte_that_is_not_zero_is_true(number: int, predicate: str, sign: str) -> None:
+    equal_but_for(
+        chosen_by("i1", TRUE),
+        chosen_by("i8", BYTE.format(number, predicate, sign)),
+        chosen_by("i8", BYTE.format(1, "equal", "signed")),
+    )
+
+
+# ---- masks as numbers ------------------------------------------------------------------------------------
+
+
+AS_FLOAT = f"%e = exti %in unsigned : {MASK} -> {I32}\n%f = itof %e signed : {I32} -> {F32}\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "wrong"),
+    [
+        (
+            f"%f = select %in, %one, %zero : {MASK}, {F32}\n%k = cmpf greater_than ordered %f, %zero",
+            f"%f = select %in, %zero, %one : {MASK}, {F32}\n%k = cmpf greater_than ordered %f, %zero",
+        ),
+        (
+            f"{AS_FLOAT}%k = cmpf not_equal unordered %f, %zero",
+            f"{AS_FLOAT}%k = cmpf not_equal unordered %f, %one",
+        ),
+    ],
+)
+def test_a_mask_by_way_of_floats(number: str, wrong: str) -> None:
+    plain = stored_where("%k = andi %in, %in : tile<128xi1>")
+    equal_but_for(plain, *(stored_where(f"{text} : {F32} -> {MASK}") for text in (number, wrong)))

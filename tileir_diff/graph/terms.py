@@ -133,6 +133,18 @@ class Terms(Predicates):
             return self.b2i(self.ite(cond, flags[0], flags[1], "bool"))
         return None
 
+    def eq0(self, poly: Term) -> Term:
+        """Where a condition chooses a constant, the choice is between two comparisons."""
+        for mono, factor in self.items(poly):
+            if len(mono) != 1 or self.kind[mono[0]] != "ite":
+                continue
+            cond, *arms = self.args[mono[0]]
+            rest = self.sub(poly, self.scale(self.atom(mono[0]), factor))
+            ways = [self.add(rest, self.scale(arm, factor)) for arm in arms]
+            if any(self.value(way) is not None for way in ways):
+                return self.ite(cond, *map(self.eq0, ways), "bool")
+        return super().eq0(poly)
+
     def _flag(self, term: Term) -> Term | None:
         """The predicate behind 0, 1 or what a predicate is widened to."""
         value = self.value(term)

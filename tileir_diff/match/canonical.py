@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import Ptr
 from tileir_diff.graph.carries import depth_iteration, substitute_carries
-from tileir_diff.graph.values import shape_of
+from tileir_diff.graph.values import shape_of, stored_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -165,7 +165,7 @@ def _accessed(terms: Terms, effect: Effect, values: tuple[Term, ...]) -> tuple[t
     """What is stored, and as what: bits that were read as another type are stored as what they were."""
     if effect.kind == "load":
         kind: Any = effect.op.results[0].type
-        return values, str(kind.element if isinstance(kind.element, Ptr) else kind.element.bits)
+        return values, str(kind.element if isinstance(kind.element, Ptr) else stored_bits(kind.element))
     if effect.kind == "store":
         node = terms.single(values[0])
         if node is not None and terms.kind[node] == "f" and terms.attr[node][0] == "bitcast":

@@ -258,7 +258,7 @@ def test_a_grid_is_not_told_beside_another_array() -> None:
 
 # ---- spellings of a loop over all tiles ------------------------------------------------------------------
 
-TILES = "%k = divi %N, %i128 signed rounding<positive_inf> : tile<i32>\n"
+COUNT = "%k = divi %N, %i128 signed rounding<positive_inf> : tile<i32>\n"
 
 
 def shared(bounds: str, index: str = "", update: str = FILL) -> str:
@@ -266,7 +266,7 @@ def shared(bounds: str, index: str = "", update: str = FILL) -> str:
     counter = "%j" if index else "%i"
     body = f"{index}\n{PLACE}\n{update}"
     return kernel(
-        f"{GRID}\n{TILES}{bounds}for {counter} in (%lo to %hi, step %by) : tile<i32> {{\n{body}\n}}"
+        f"{GRID}\n{COUNT}{bounds}for {counter} in (%lo to %hi, step %by) : tile<i32> {{\n{body}\n}}"
     )
 
 
@@ -277,7 +277,7 @@ def bounds(lower: str, upper: str, step: str) -> str:
 
 def left_at(test: str, step: str = "%gx") -> str:
     return kernel(
-        f"{GRID}\n{TILES}loop iter_values(%i = %x) : tile<i32> {{\n{test}\nif %out {{\nbreak\n}}\n"
+        f"{GRID}\n{COUNT}loop iter_values(%i = %x) : tile<i32> {{\n{test}\nif %out {{\nbreak\n}}\n"
         f"{PLACE}\n{FILL}\n"
         f"%next = addi %i, {step} : tile<i32>\ncontinue %next : tile<i32>\n}}"
     )
@@ -361,7 +361,7 @@ def looped_sum(end: str, lower: str, step: str, more: str = "") -> str:
     """How many trips a loop makes shows in what it counts."""
     body = f"{PLACE}\n{IN}\n%next = addf %c, %one : {F}\ncontinue %next : {F}"
     return kernel(
-        f"{GRID}\n{TILES}{more}%sum = for %i in ({lower} to {end}, step {step}) : tile<i32> "
+        f"{GRID}\n{COUNT}{more}%sum = for %i in ({lower} to {end}, step {step}) : tile<i32> "
         f"iter_values(%c = %zero) -> ({F}) {{\n{body}\n}}\n"
         f"%all = store_ptr_tko weak %pa, %sum token=%t : {P}, {F} -> token"
     )

@@ -254,11 +254,11 @@ def _leaves_something(op: TileOp) -> bool:
 def _values_inside(ev: Evaluator, loop: Loop) -> Iterator[tuple[SSAValue, Term]]:
     """The values that the body of a loop computes, with their terms."""
     for op in ops_within(loop.op):
-        inner = [] if op is loop.op else op.results
-        for value in (
-            *inner,
-            *(arg for region in op.regions for block in region.blocks for arg in block.args),
-        ):
+        values: list[SSAValue] = [] if op is loop.op else [*op.results]
+        for region in op.regions:
+            for block in region.blocks:
+                values += block.args
+        for value in values:
             term = ev.env.get(value)
             if isinstance(term, int):
                 yield value, term

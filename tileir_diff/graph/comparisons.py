@@ -53,8 +53,9 @@ def _of_chosen(terms: Terms, predicate: str, left: Term, right: Term) -> Term | 
         cond, *arms = terms.args[side]
         if any(floats.constant_of(terms, each) is None for each in (other, *arms)):
             continue
-        ways = [compare(terms, predicate, *((arm, right) if side == left else (left, arm))) for arm in arms]
-        return terms.ite(cond, *ways, "bool")
+        pairs = [(arm, right) if side == left else (left, arm) for arm in arms]
+        first, second = (compare(terms, predicate, *pair) for pair in pairs)
+        return terms.ite(cond, first, second, "bool")
     return None
 
 

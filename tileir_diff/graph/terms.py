@@ -140,9 +140,9 @@ class Terms(Predicates):
                 continue
             cond, *arms = self.args[mono[0]]
             rest = self.sub(poly, self.scale(self.atom(mono[0]), factor))
-            ways = [self.add(rest, self.scale(arm, factor)) for arm in arms]
-            if any(self.value(way) is not None for way in ways):
-                return self.ite(cond, *map(self.eq0, ways), "bool")
+            first, second = (self.add(rest, self.scale(arm, factor)) for arm in arms)
+            if self.value(first) is not None or self.value(second) is not None:
+                return self.ite(cond, self.eq0(first), self.eq0(second), "bool")
         return super().eq0(poly)
 
     def _flag(self, term: Term) -> Term | None:

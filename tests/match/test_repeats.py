@@ -254,3 +254,114 @@ def test_a_grid_is_not_told_beside_another_array() -> None:
     other = Difference("addressing/base", None, None, "a", "b")
     assert [each.rule for each in grid_sizes(attempt, (4, 1, 1), (3, 1, 1), [])] == ["grid/size"]
     assert list(grid_sizes(attempt, (4, 1, 1), (3, 1, 1), [other])) == []
+
+
+# ---- spellings of a loop over all tiles ------------------------------------------------------------------
+
+COUNT = "%k = divi %N, %i128 signed rounding<positive_inf> : tile<i32>\n"
+
+
+def shared(bounds: str, index: str = "", update: str = FILL) -> str:
+    """A `for` over the tiles of `%N` elements, `index` computing `%i` from `%j`."""
+    counter = "%j" if index else "%i"
+    body = f"{index}\n{PLACE}\n{update}"
+    return kernel(
+        f"{GRID}\n{COUNT}{bounds}for {counter} in (%lo to %hi, step %by) : tile<i32> {{\n{body}\n}}"
+    )
+
+
+def bounds(lower: str, upper: str, step: str) -> str:
+    lines = zip(("lo", "hi", "by"), (lower, upper, step), strict=True)
+    return "".join(f"%{name} = assume bounded<?, ?>, {value} : tile<i32>\n" for name, value in lines)
+
+
+def left_at(test: str, step: str = "%gx") -> str:
+    return kernel(
+        f"{GRID}\n{COUNT}loop iter_values(%i = %x) : tile<i32> {{\n{test}\nif %out {{\nbreak\n}}\n"
+        f"{PLACE}\n{FILL}\n"
+        f"%next = addi %i, {step} : tile<i32>\ncontinue %next : tile<i32>\n}}"
+    )
+
+
+def count_from(first: str, more: str) -> str:
+    """Counted from 0 in steps of one; tile `%j * grid + first` is done."""
+    head = (
+        f"%left = subi %k, {first} : tile<i32>\n"
+        f"%count = divi %left, %gx signed rounding<positive_inf> : tile<i32>\n"
+    )
+    index = f"%jg = muli %j, %gx : tile<i32>\n%i = addi %jg, {more} : tile<i32>"
+    return shared(head + bounds("%i0", "%count", "%i1"), index)
+
+
+SHARED = shared(bounds("%x", "%k", "%gx"))
+OUT = "%out = cmpi {} %i, %k, signed : tile<i32> -> tile<i1>"
+IN_ELEMENTS = f"%ie = muli %i, %i128 : tile<i32>\n{OUT.format('greater_than_or_equal')}".replace(
+    "%i, %k", "%ie, %N"
+)
+ONE_ON = "%kn = addi %k, %i1 : tile<i32>\n%xn = addi %x, %i1 : tile<i32>\n" + bounds("%xn", "%kn", "%gx")
+
+
+@pytest.mark.parametrize(
+    ("generated", "wrong"),
+    [
+        (left_at(OUT.format("greater_than_or_equal")), left_at(OUT.format("greater_than"))),
+        (left_at(IN_ELEMENTS), left_at(IN_ELEMENTS, "%gy")),
+        (count_from("%x", "%x"), count_from("%x", "%y")),
+        (
+            shared(ONE_ON, "%i = subi %j, %i1 : tile<i32>"),
+            shared(ONE_ON, "%i = addi %j, %i0 : tile<i32>"),
+        ),
+    ],
+)
+def test_a_loop_that_goes_over_all_tiles_in_other_words(generated: str, wrong: str) -> None:
+    assert_equal(SHARED, generated)
+    assert_equal(generated, SHARED)
+    for reference, other in ((SHARED, wrong), (wrong, SHARED)):
+        assert any(each.impact == "logic" for each in found(reference, other))
+
+
+def test_a_promise_in_a_loop_that_blocks_share_is_the_other_sides() -> None:
+    head = "%i8 = constant <i32: 8> : tile<i32>\n%i256 = constant <i32: 256> : tile<i32>\n"
+    reference, generated = (
+        shared(head + bounds("%x", "%k", "%gx"), f"%i = {times} overflow<no_signed_wrap> : tile<i32>")
+        for times in ("muli %j, %i256", "shli %j, %i8")
+    )
+    assert_equal(reference, generated)
+    assert_found(reference.replace(" overflow<no_signed_wrap>", ""), generated, "integer-mode/overflow")
+
+
+# ---- iterations in which nothing is done -----------------------------------------------------------------
+
+IN = (
+    "%ilv = cmpi less_than %l, %nv, signed : tile<128xi32> -> tile<128xi1>\n"
+    "%st = store_ptr_tko weak %pl, %one, %ilv token=%t : "
+    f"{P}, {F}, tile<128xi1> -> token"
+)
+MORE = "%more = addi %k, %i1 : tile<i32>\n"
+DOWN = "%less = divi %N, %i128 signed : tile<i32>\n%more = addi %less, %i1 : tile<i32>\n"
+
+
+@pytest.mark.parametrize(("lower", "step"), [("%x", "%gx"), ("%i0", "%i1")])
+@pytest.mark.parametrize("more", [MORE, DOWN])
+def test_a_trip_more_that_the_mask_leaves_nothing_of(more: str, lower: str, step: str) -> None:
+    reference = shared(bounds(lower, "%k", step), update=IN)
+    generated = shared(more + bounds(lower, "%more", step), update=IN)
+    assert_equal(reference, generated)
+    assert_equal(generated, reference)
+    unmasked = shared(more + bounds(lower, "%more", step))
+    assert found(shared(bounds(lower, "%k", step)), unmasked)
+    assert found(reference, unmasked)
+    fewer = shared(more.replace("addi", "subi") + bounds(lower, "%more", step), update=IN)
+    assert found(reference, fewer)
+    sums = looped_sum("%k", lower, step), looped_sum("%more", lower, step, more)
+    assert found(*sums) or sums[0] == sums[1]
+
+
+def looped_sum(end: str, lower: str, step: str, more: str = "") -> str:
+    """How many trips a loop makes shows in what it counts."""
+    body = f"{PLACE}\n{IN}\n%next = addf %c, %one : {F}\ncontinue %next : {F}"
+    return kernel(
+        f"{GRID}\n{COUNT}{more}%sum = for %i in ({lower} to {end}, step {step}) : tile<i32> "
+        f"iter_values(%c = %zero) -> ({F}) {{\n{body}\n}}\n"
+        f"%all = store_ptr_tko weak %pa, %sum token=%t : {P}, {F} -> token"
+    )

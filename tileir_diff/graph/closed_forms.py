@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tileir_diff.dialect.types import Tile
 from tileir_diff.graph.carries import substitute_carries
-from tileir_diff.graph.values import sort_of
+from tileir_diff.graph.values import ops_within, sort_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from xdsl.ir import SSAValue
+
+    from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.carries import Body
     from tileir_diff.graph.evaluate import Evaluator
     from tileir_diff.graph.kernel import Carry, Loop
@@ -158,39 +162,106 @@ def _reached(terms: Terms, distance: Term) -> bool:
     return high is not None and high <= 0
 
 
+def grid_size(ev: Evaluator, axis: int) -> Term:
+    """How many blocks the grid has along an axis."""
+    size = ev.grid[axis]
+    return ev.terms.const(size) if size is not None else ev.terms.atom(ev.terms.leaf("grid", axis))
+
+
 def strides_grid(ev: Evaluator, axis: int, lower: Term, step: Term) -> bool:
     """Whether a loop starts at the block's index along an axis and steps by the size of the grid."""
-    terms, size = ev.terms, ev.grid[axis]
-    grid = terms.const(size) if size is not None else terms.atom(terms.leaf("grid", axis))
-    return step == grid and lower == terms.atom(terms.leaf("block", axis))
+    return step == grid_size(ev, axis) and lower == ev.terms.atom(ev.terms.leaf("block", axis))
+
+
+def _all_tiles(ev: Evaluator, loop: Loop) -> tuple[int, Term] | None:
+    """The axis, and to which tile a loop goes from the block's index along it in steps of the grid size."""
+    terms = ev.terms
+    for axis in range(3):
+        block = terms.leaf("block", axis)
+        tiles = None
+        if loop.upper is not None and strides_grid(ev, axis, loop.lower, loop.step):
+            tiles = loop.upper
+        elif loop.trip is not None:
+            tiles = _tiles_of(terms, loop.trip, grid_size(ev, axis), terms.atom(block))
+        if tiles is not None and block not in terms.symbols[tiles]:
+            return axis, tiles
+    return None
+
+
+def _tiles_of(terms: Terms, trip: Term, grid: Term, block: Term) -> Term | None:
+    """To which tile so many steps from the block's index lead, as ``trip_count`` has made them of it.
+
+    Tiles of c elements may be counted by these: ``ceil((n - c * block) / (c * grid))``.
+    """
+    for mono, factor in terms.items(trip):
+        if len(mono) != 1 or terms.kind[mono[0]] != "div" or abs(factor) != 1:
+            continue
+        num, step = terms.args[mono[0]]
+        size = terms.value(terms.floordiv(step, grid))
+        if not size or step != terms.scale(grid, size):
+            continue
+        rest = terms.mul(step, terms.sub(trip, terms.scale(terms.atom(mono[0]), factor)))
+        whole = terms.sub(rest, num)  # of what is rounded up as the negative of what is rounded down
+        if factor == 1:
+            whole = terms.sum(((rest, 1), (num, 1), (step, -1), (terms.one, 1)))
+        return terms.ceildiv(terms.add(whole, terms.scale(block, size)), terms.const(size))
+    return None
 
 
 def over_tiles(ev: Evaluator, body: Body) -> None:
     """A loop from the block's index in steps of the grid size is, over all blocks, a loop over all tiles.
 
-    Only where nothing is carried and the body depends on block and iteration through that index alone.
+    Only where nothing is carried, nothing is left of it, and the body depends on block and iteration through
+    that index alone.
     """
     terms, loop = ev.terms, body.loop
-    axis = next((a for a in range(3) if strides_grid(ev, a, loop.lower, loop.step)), None)
-    if axis is None or loop.upper is None or any(c.leaf not in loop.closed for c in loop.carries):
+    found = None if any(c.leaf not in loop.closed for c in loop.carries) else _all_tiles(ev, loop)
+    if found is None or _leaves_something(loop.op):
         return
-    grid = loop.step
-    block = terms.leaf("block", axis)
-    if block in terms.symbols[loop.upper]:
-        return
+    axis, tiles = found
+    grid, block = grid_size(ev, axis), terms.leaf("block", axis)
     at_first: dict[Term, Term] = {loop.iteration: terms.zero}
     onward = {block: terms.add(terms.atom(block), terms.mul(grid, terms.atom(loop.iteration)))}
     firsts: dict[Term, Term] = {}
     onwards: dict[Term, Term] = {}
-    for term in body.terms_inside():
-        if terms.symbols[term] & {block, loop.iteration}:
-            first = substitute_carries(terms, term, at_first, firsts)
-            if substitute_carries(terms, first, onward, onwards) != term:
-                return
+
+    def through_index(term: Term) -> bool:
+        if not terms.symbols[term] & {block, loop.iteration}:
+            return True
+        first = substitute_carries(terms, term, at_first, firsts)
+        return substitute_carries(terms, first, onward, onwards) == term
+
+    if not all(map(through_index, body.terms_inside())):
+        return
+    values = {value: term for value, term in _values_inside(ev, loop) if through_index(term)}
     tile = terms.leaf("iter", ev.side, ev.next_symbol())
-    loop.upper = distance(terms, terms.zero, loop.upper)
+    loop.upper = distance(terms, terms.zero, tiles)
     bound_iteration(terms, tile, loop.upper)
+    to_tile: dict[Term, Term] = {block: terms.atom(tile)}
     body.substitute(at_first)
-    body.substitute({block: terms.atom(tile)})
-    loop.iteration, loop.stride, loop.shared = tile, loop.step, axis
+    body.substitute(to_tile)
+    moved: dict[Term, Term] = {}
+    for value, term in values.items():
+        first = substitute_carries(terms, term, at_first, firsts)
+        ev.env[value] = substitute_carries(terms, first, to_tile, moved)
+    loop.iteration, loop.stride, loop.shared = tile, grid, axis
     loop.lower, loop.step, loop.trip = terms.zero, terms.one, loop.upper
+
+
+def _leaves_something(op: TileOp) -> bool:
+    """Whether a loop has results that are read, or its body returns."""
+    read = any(isinstance(each.type, Tile) and tuple(each.uses) for each in op.results)
+    return read or any(inner.short == "return" for inner in ops_within(op))
+
+
+def _values_inside(ev: Evaluator, loop: Loop) -> Iterator[tuple[SSAValue, Term]]:
+    """The values that the body of a loop computes, with their terms."""
+    for op in ops_within(loop.op):
+        values: list[SSAValue] = [] if op is loop.op else [*op.results]
+        for region in op.regions:
+            for block in region.blocks:
+                values += block.args
+        for value in values:
+            term = ev.env.get(value)
+            if isinstance(term, int):
+                yield value, term

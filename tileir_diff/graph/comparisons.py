@@ -25,6 +25,9 @@ def compare(terms: Terms, predicate: str, left: Term, right: Term) -> Term:
     values = floats.constant_of(terms, left), floats.constant_of(terms, right)
     if values[0] is not None and values[1] is not None:
         return terms.bool_const(_holds(predicate, values[0], values[1]))
+    chosen = _of_chosen(terms, predicate, left, right)
+    if chosen is not None:
+        return chosen
     source = source_of(terms, left, right)
     if source is not None:
         narrow = [narrowed(terms, floats.normalise, source, side) for side in (left, right)]
@@ -40,6 +43,20 @@ def compare(terms: Terms, predicate: str, left: Term, right: Term) -> Term:
             left, right = right, left
         return terms.negate(terms.node("fcmp", (OPPOSITE[predicate],), (left, right)))
     return terms.node("fcmp", (predicate,), (left, right))
+
+
+def _of_chosen(terms: Terms, predicate: str, left: Term, right: Term) -> Term | None:
+    """One of two constants against a third one: the condition that chooses, or its negation."""
+    for side, other in ((left, right), (right, left)):
+        if terms.kind[side] != "ite":
+            continue
+        cond, *arms = terms.args[side]
+        if any(floats.constant_of(terms, each) is None for each in (other, *arms)):
+            continue
+        pairs = [(arm, right) if side == left else (left, arm) for arm in arms]
+        first, second = (compare(terms, predicate, *pair) for pair in pairs)
+        return terms.ite(cond, first, second, "bool")
+    return None
 
 
 def is_number(terms: Terms, term: Term, depth: int = 0) -> bool:

@@ -9,10 +9,12 @@ from tileir_diff.graph.nesting import flattened
 from tileir_diff.graph.neutral import least_start
 from tileir_diff.graph.shapes import relane
 from tileir_diff.graph.ties import without_ties
-from tileir_diff.graph.values import element_name, operand, shape_of
+from tileir_diff.graph.values import element_bits, element_name, is_integer, operand, shape_of, signed_range
 from tileir_diff.graph.widening import narrow_fold
 
 if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.evaluate import Evaluator, Handler
     from tileir_diff.graph.terms import Term
@@ -85,7 +87,8 @@ def reduce(ev: Evaluator, op: TileOp) -> None:
     direction = (bool(op.get("reverse")),) if scan else ()
     along_scan = (terms.lane(dim, extent),) if scan else ()
     if len(order) == 2:
-        sides = [terms.leaf("region", _depth(op), place) for place in range(4)]
+        args = [arg for index in order for arg in op.regions[0].block.args[2 * index : 2 * index + 2]]
+        sides = [_leaf(ev, op, place, arg) for place, arg in enumerate(args)]
         combine = without_ties(terms, combine, bodies, along, sides)
     if len(order) == 1:
         identities = (least_start(terms, combine[0], bodies[0], identities[0]),)
@@ -111,14 +114,23 @@ def _combiner(ev: Evaluator, op: TileOp, order: list[int]) -> list[Term]:
     A body within a body has leaves of its own, as it may read those of the outer one.
     """
     block = op.regions[0].block
-    depth = _depth(op)
     for index, arg in enumerate(block.args):
         place = 2 * order.index(index // 2) + index % 2
-        ev.env[arg] = ev.as_sort(ev.terms.leaf("region", depth, place), arg)
+        ev.env[arg] = ev.as_sort(_leaf(ev, op, place, arg), arg)
     live = ev.live
     _, values = ev.block(block)
     ev.live = live
     return [values[index] for index in order]
+
+
+def _leaf(ev: Evaluator, op: TileOp, place: int, arg: SSAValue) -> Term:
+    """What a body is given at a place; of an integer its type is known."""
+    if not is_integer(arg):
+        return ev.terms.leaf("region", _depth(op), place)
+    bits = element_bits(arg)
+    leaf = ev.terms.leaf("region", _depth(op), place, bits)
+    ev.terms.set_range(leaf, signed_range(bits))
+    return leaf
 
 
 def _depth(op: TileOp) -> int:

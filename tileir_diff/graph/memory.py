@@ -13,6 +13,7 @@ from tileir_diff.graph.untouched import writes
 from tileir_diff.graph.values import (
     element_bits,
     element_name,
+    is_bool,
     is_integer,
     is_used,
     operand,
@@ -156,10 +157,13 @@ def _read(ev: Evaluator, op: TileOp, pointer: Term, base: Term | None, arrays: f
         loops = list(ev.loops)
     elif epoch != NEVER_WRITTEN:
         loops = [loop for loop in ev.loops if writes(ev, loop, arrays, pointer)]
-    attr = (element_name(result), epoch, ordering, op.get("memory_scope"))
+    truth = is_bool(result) and not terms.exact
+    attr = ("i8" if truth else element_name(result), epoch, ordering, op.get("memory_scope"))
     moments = [terms.atom(loop.iteration) for loop in loops]
     memory = terms.node("mem", attr, (pointer, *moments))
     terms.origins[ev.side].setdefault(memory, op)
+    if truth:  # a byte, of which any that is not zero is true
+        return terms.negate(terms.eq0(terms.atom(memory)))
     return ev.as_sort(memory, result)
 
 

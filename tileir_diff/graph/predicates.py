@@ -145,10 +145,9 @@ class Predicates(Arithmetic):
         decided = self._bool_valued(poly, lambda v: v == 0)
         if decided is not None:
             return decided
-        if low == 0:
-            return self.le0(poly)
-        if high == 0:
-            return self.le0(self.scale(poly, -1))
+        for side, bound in ((poly, low), (self.scale(poly, -1), high)):
+            if bound == 0 or self._never_above(self.scale(side, -1)):
+                return self.le0(side)
         terms = self.poly(poly)
         common = _common_factor(terms)
         if terms.get((), 0) % common:
@@ -156,6 +155,13 @@ class Predicates(Arithmetic):
         first = min(mono for mono in terms if mono != ())
         sign = 1 if terms[first] > 0 else -1
         return self._node("eq", None, (self._poly({m: c * sign // common for m, c in terms.items()}),))
+
+    def _never_above(self, poly: Term) -> bool:
+        """Whether ``poly <= 0`` since a number is never below the smallest of several that it is one of."""
+        extremes = any(
+            len(mono) == 1 and self.kind[mono[0]] in ("min", "max") for mono, _ in self.items(poly)
+        )
+        return extremes and self.le0(poly) == self.true
 
     def _bool_valued(self, poly: Term, test: Callable[[int], bool]) -> Term | None:
         """The predicate over ``c0 + c1 * b2i(b)``, which takes two values only."""
@@ -320,7 +326,28 @@ class Predicates(Arithmetic):
             number = self.sub(self.one, self.args[term][0])
             if self.range(number) == (0, 1):
                 return number  # it is 1 where it is at least 1
+            rounded = self._rounds_up(self.args[term][0])
+            if rounded is not None:
+                return rounded
         return self.atom(self._node("b2i", None, (term,)))
+
+    def _rounds_up(self, poly: Term) -> Term | None:
+        """``d * (n / d) < n ? 1 : 0`` as the difference of the quotients rounded up and down.
+
+        It is 1 where there is a remainder. ``poly <= 0`` is that condition, or its negation.
+        """
+        for mono, _ in self.items(poly):
+            for atom in mono:
+                if self.kind[atom] != "div" or not self.positive(self.args[atom][1]):
+                    continue
+                num, den = self.args[atom]
+                below = self.sub(self.mul(den, self.atom(atom)), num)
+                more = self.sub(self.ceildiv(num, den), self.atom(atom))
+                if poly == self.add(below, self.one):
+                    return more
+                if poly == self.scale(below, -1):
+                    return self.sub(self.one, more)
+        return None
 
     # ---- implication -------------------------------------------------------------------------------------
 

@@ -128,7 +128,30 @@ class Terms(Predicates):
         a, b = self.value(on_true), self.value(on_false)
         if a is not None and b is not None:
             return self.add(self.const(b), self.scale(self.b2i(cond), a - b))
+        flags = self._flag(on_true), self._flag(on_false)
+        if flags[0] is not None and flags[1] is not None:
+            return self.b2i(self.ite(cond, flags[0], flags[1], "bool"))
         return None
+
+    def eq0(self, poly: Term) -> Term:
+        """Where a condition chooses a constant, the choice is between two comparisons."""
+        for mono, factor in self.items(poly):
+            if len(mono) != 1 or self.kind[mono[0]] != "ite":
+                continue
+            cond, *arms = self.args[mono[0]]
+            rest = self.sub(poly, self.scale(self.atom(mono[0]), factor))
+            first, second = (self.add(rest, self.scale(arm, factor)) for arm in arms)
+            if self.value(first) is not None or self.value(second) is not None:
+                return self.ite(cond, self.eq0(first), self.eq0(second), "bool")
+        return super().eq0(poly)
+
+    def _flag(self, term: Term) -> Term | None:
+        """The predicate behind 0, 1 or what a predicate is widened to."""
+        value = self.value(term)
+        if value in (0, 1):
+            return self.bool_const(value == 1)
+        atom = self.single(term)
+        return self.args[atom][0] if atom is not None and self.kind[atom] == "b2i" else None
 
     def _prefer(self, cond: Term) -> bool:
         """Of ``p <= 0`` and its negation, the one with a positive first factor is the canonical condition."""
@@ -446,6 +469,13 @@ class Terms(Predicates):
         for operand in kept[1:]:
             result = self.atom(self._node("iop", attr, tuple(sorted((result, operand)))))
         return result
+
+    def _unwrapped(self, bits: int, atom: Term) -> Term:
+        """The low bits of an op on bits are made of those of its operands."""
+        if self.kind[atom] == "iop" and self.attr[atom][1] in BITWISE and self.attr[atom][0] > bits:
+            attr = (bits, *self.attr[atom][1:])
+            return self.integer_op(attr, [self.wrap(bits, arg) for arg in self.args[atom]])
+        return super()._unwrapped(bits, atom)
 
     def _operands(self, attr: tuple[Any, ...], args: Iterable[Term]) -> list[Term]:
         """What the same op is applied to, in whatever order."""

@@ -73,7 +73,12 @@ def pointee_bits(pointer: SSAValue) -> int:
     """The size of the elements that a pointer, or a tile of them, points to."""
     element = tile_type(pointer).element
     assert isinstance(element, Ptr)
-    return element.pointee.bits
+    return stored_bits(element.pointee)
+
+
+def stored_bits(kind: Scalar) -> int:
+    """How many bits an element has in memory, where `i1` is a byte."""
+    return 8 if kind.name == "i1" else kind.bits
 
 
 def sort_of(value: SSAValue) -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from tileir_diff.match.sites import origin
 
 if TYPE_CHECKING:
-    from tileir_diff.graph.terms import Term
+    from collections.abc import Iterable
+
+    from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.blame import Blame, Op
     from tileir_diff.match.model import Difference
 
@@ -62,8 +64,17 @@ def rounded_otherwise(blame: Blame, a: Term, b: Term) -> Difference | None:
     only_a, only_b = (_readers(blame, x) - _readers(blame, y) for x, y in ((a, b), (b, a)))
     pairs = [(terms.args[x], terms.args[y]) for x, y in zip(sorted(only_a), sorted(only_b), strict=False)]
     kinds = {terms.kind[each] for each in only_a | only_b}
-    alike = len(only_a) == len(only_b) and all(x == y for x, y in pairs) and kinds == set(DIVISIONS)
-    return specific(blame, a, b) if alike else None
+    if len(only_a) != len(only_b) or any(x != y for x, y in pairs) or kinds != set(DIVISIONS):
+        return None
+    rounded, other = (_rounded_down(terms, x, only) for x, only in ((a, only_a), (b, only_b)))
+    return specific(blame, a, b) if rounded == other else None
+
+
+def _rounded_down(terms: Terms, term: Term, divisions: Iterable[Term]) -> Term:
+    """The integer where all of these divisions round down."""
+    down = {each: terms.floordiv(*terms.args[each]) for each in divisions if terms.kind[each] == "tdiv"}
+    symbols = frozenset[int]().union(*(terms.symbols[each] for each in down))
+    return terms.subst(term, {symbol: terms.atom(symbol) for symbol in symbols}, dict(down))
 
 
 def _readers(blame: Blame, term: Term) -> frozenset[Term]:

@@ -165,10 +165,9 @@ def bounds(blame: Blame, ref: Loop, gen: Loop, depth: int) -> list[Finding]:
     if rounded is not None:
         return [Finding(rounded)]
     rule = "loop/trip-count"
-    if ref.lower == blame.rename(gen.lower) and ref.step != blame.rename(gen.step):
-        rule = "loop/step"
-    elif ref.op.short == gen.op.short == "for":
-        rule = "loop/bounds"
+    if ref.op.short == gen.op.short == "for":
+        stepped = ref.lower == blame.rename(gen.lower) and ref.step != blame.rename(gen.step)
+        rule = "loop/step" if stepped else "loop/bounds"
     return blame.one(rule, ref.op, gen.op, *blame.both(ref.trip, trip))
 
 

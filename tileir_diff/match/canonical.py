@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.dialect.types import Ptr
 from tileir_diff.graph.carries import depth_iteration, substitute_carries
-from tileir_diff.graph.values import shape_of
+from tileir_diff.graph.values import shape_of, stored_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -165,13 +165,24 @@ def _accessed(terms: Terms, effect: Effect, values: tuple[Term, ...]) -> tuple[t
     """What is stored, and as what: bits that were read as another type are stored as what they were."""
     if effect.kind == "load":
         kind: Any = effect.op.results[0].type
-        return values, str(kind.element if isinstance(kind.element, Ptr) else kind.element.bits)
+        return values, str(kind.element if isinstance(kind.element, Ptr) else stored_bits(kind.element))
     if effect.kind == "store":
         node = terms.single(values[0])
         if node is not None and terms.kind[node] == "f" and terms.attr[node][0] == "bitcast":
             source: str = terms.attr[node][1][0]
             return (terms.args[node][0],), source
     return values, effect.element
+
+
+def masked_trips(terms: Terms, item: CanonicalEffect) -> CanonicalEffect:
+    """The effect without the trip counts that leave out only iterations that its condition leaves out too."""
+    guards = terms.conjuncts(item.condition)
+    counts = list(item.trips)
+    for depth, loop in enumerate(item.effect.loops):
+        beyond = terms.sub(terms.add(terms.atom(depth_iteration(terms, depth)), terms.one), counts[depth])
+        if loop.trip is not None and terms.implies(guards, terms.le0(beyond)):
+            counts[depth] = terms.const(-1)
+    return replace(item, trips=tuple(counts))
 
 
 def relaned(terms: Terms, item: CanonicalEffect, extents: tuple[int, ...]) -> Iterator[CanonicalEffect]:

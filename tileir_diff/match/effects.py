@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.match.canonical import CanonicalEffect, aligned, canonical
+from tileir_diff.match.canonical import CanonicalEffect, aligned, canonical, masked_trips
 from tileir_diff.match.joined import joined
 from tileir_diff.match.obligations import host_obligations
 
@@ -144,7 +144,7 @@ def _pair(
             if _group(gen[other]) != _group(item):
                 continue
             candidate = aligned(terms, item, gen[other])
-            if candidate.key() == item.key():
+            if candidate.key() == item.key() or _where_masked(terms, item, candidate):
                 pairs.append((position, EffectPair(item, candidate, True)))
                 free.pop(other)
                 waiting.remove(position)
@@ -170,6 +170,13 @@ def _pair(
         [gen[position] for position in free],
         together,
     )
+
+
+def _where_masked(terms: Terms, ref: CanonicalEffect, gen: CanonicalEffect) -> bool:
+    """Whether two effects are one but for iterations in which the masks of both leave nothing to do."""
+    if ref.trips == gen.trips or len(ref.trips) != len(gen.trips) or ref.condition != gen.condition:
+        return False
+    return masked_trips(terms, ref).key() == masked_trips(terms, gen).key()
 
 
 def _joined_pairs(

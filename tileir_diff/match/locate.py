@@ -42,7 +42,7 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
             i for i in harmful if i.what not in ("missing", "extra") or _acts(i.reference or i.generated)
         ]
     harmful = _inserted(_renumbered(_moved(harmful)))
-    if all(_is_mute(item) for item in harmful) or len(harmful) > MAX_PLACED:
+    if all(map(_is_mute, harmful)) or any(map(_is_loop_form, harmful)) or len(harmful) > MAX_PLACED:
         return None  # no edit that could change a value, or not one edit: the values explain it better
     found: list[Difference] = []
     stated = [difference.impact for difference in differences]
@@ -92,6 +92,12 @@ def place(blame: Blame, alignment: Alignment, differences: list[Difference]) -> 
 def _is_mute(item: Local) -> bool:
     """An op that nothing computes with: it cannot be why values differ."""
     return all(op is None or op.short in MUTE for op in (item.reference, item.generated))
+
+
+def _is_loop_form(item: Local) -> bool:
+    """A `loop` in place of a `for`: how often it runs is what counts."""
+    ops = item.reference, item.generated
+    return item.what == "kind" and all(op is not None and op.short in ("for", "loop") for op in ops)
 
 
 def _is_told(item: Local, differences: list[Difference]) -> bool:

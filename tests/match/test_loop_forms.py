@@ -1,0 +1,51 @@
+"""A `loop` that is left at a bound in place of a `for`: what is told is how often it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.match.snippets import assert_equal, assert_found, found, kernel
+
+F, P, S = "tile<128xf32>", "tile<128xptr<f32>>", "tile<i32>"
+NEXT = f"%s2 = addf %s, %one : {F}"
+STORED = f"%st = store_ptr_tko weak %pb, %sum token=%t : {P}, {F} -> token"
+TILES = (
+    f"%i127 = constant <i32: 127> : {S}\n%up = addi {{}}, %i127 : {S}\n%k = divi %up, %i128 signed : {S}\n"
+)
+
+
+def counted(end: str, step: str = "%i1", head: str = "") -> str:
+    loop = f"for %i in (%i0 to {end}, step {step}) : {S} iter_values(%s = %zero) -> ({F})"
+    return kernel(f"{head}%sum = {loop} {{ // here\n{NEXT}\ncontinue %s2 : {F}\n}}\n{STORED}")
+
+
+def left(leave: str, end: str, step: str = "%i1", head: str = "") -> str:
+    carried = f"{F}, {S}"
+    return kernel(
+        f"{head}%sum, %last = loop iter_values(%s = %zero, %i = %i0) : {carried} -> {carried} {{ // here\n"
+        f"%out = cmpi {leave} %i, {end}, signed : {S} -> tile<i1>\nif %out {{\nbreak %s, %i : {carried}\n}}\n"
+        f"{NEXT}\n%next = addi %i, {step} : {S}\ncontinue %s2, %next : {carried}\n}}\n{STORED}"
+    )
+
+
+@pytest.mark.parametrize("size", ["%N", "%n"])
+@pytest.mark.parametrize("step", ["%i1", "%i128"])
+def test_left_one_pass_later(size: str, step: str) -> None:
+    reference = counted(size, step)
+    assert_equal(reference, left("greater_than_or_equal", size, step))
+    first = assert_found(reference, left("greater_than", size, step), "loop/trip-count")
+    assert first.impact == "logic"
+
+
+@pytest.mark.parametrize("size", ["%N", "%n"])
+def test_one_more_than_a_quotient_is_not_another_rounding(size: str) -> None:
+    head = TILES.format(size)
+    more = f"{head}%k1 = addi %k, %i1 : {S}\n"
+    (only,) = found(counted("%k", head=head), counted("%k1", head=more))
+    assert only.rule.startswith("loop/")
+    assert_found(counted("%k", head=head), left("greater_than", "%k", head=head), "loop/trip-count")
+    assert_equal(counted("%k", head=head), left("greater_than_or_equal", "%k", head=head))
+
+
+def test_another_step_of_two_counted_loops() -> None:
+    assert_found(counted("%m"), counted("%m", "%i4"), "loop/step")

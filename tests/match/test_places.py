@@ -73,6 +73,15 @@ def test_dimensions_of_one_array_that_changed_places_are_a_finding(
     assert told == [("entry-signature/argument", expected, actual)]
 
 
+@pytest.mark.parametrize("changed", [{"as_": "arg4"}, {"an": "arg2", "am": "arg1"}, {"bs": "arg9"}])
+def test_what_the_reference_has_exchanged_too_is_in_its_place(changed: dict[str, str]) -> None:
+    reference = copy("copy", "%arg10: tile<f32>", **changed)
+    for generated in (reference, copy("copy_entry", **changed)):
+        assert found(reference, generated) == []
+        lines = compared(reference, generated).obligations
+        assert not [line for line in lines if "by its place" in line]
+
+
 def test_nothing_is_told_where_places_agree_or_say_nothing() -> None:
     assert told(copy("copy_entry")) == []
     assert told(copy("_Z4copyPf", as_="arg4")) == []

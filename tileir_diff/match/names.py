@@ -99,16 +99,18 @@ class Misplaced(NamedTuple):
 def misplaced(reference: Kernel, generated: Kernel, binding: Binding) -> Iterator[Misplaced]:
     """Sizes and strides of the generated side that stand for others than their places say.
 
-    Not those that the user matched, and those of arrays that have no counterpart.
+    Not those that the user matched, that the reference has at the same place, and those of arrays that have
+    no counterpart.
     """
     sizes = {role: index for index, role in roles(reference).items()}
     role_of = {index: role for role, index in sizes.items()}
     names, params = parameter_names(reference), generated.entry.regions[0].block.args
+    at = places(reference.entry, reference.ops)
     for gen, (base, word, dim) in sorted(places(generated.entry, generated.ops).items()):
         ref = binding.partner.get(gen)
         place = binding.partner.get(base, -1), word, dim
         expected = sizes.get(place)
-        if ref is None or expected is None or binding.how.get(gen) == "given":
+        if ref is None or expected is None or binding.how.get(gen) == "given" or at.get(ref) == place:
             continue
         if expected != ref and reference.arguments[expected] != generated.arguments[gen]:
             own = f"%{params[gen].name_hint or f'arg{gen}'}"

@@ -175,6 +175,7 @@ class Scorer:
         self.doubtful = Tally("doubtful defects", DEFECT_COLUMNS)
         self.by_class = Tally("defects by class of pair", DEFECT_COLUMNS)
         self.hints = Tally("cost hints", HINT_COLUMNS)
+        self.doubtful_hints = Tally("doubtful cost hints", HINT_COLUMNS)
         self.harmless = Tally("harmless rewrites", HARMLESS_COLUMNS)
         self.doubtful_harmless = Tally("doubtful rewrites", HARMLESS_COLUMNS)
         self.rejects = Rejects()
@@ -208,7 +209,8 @@ class Scorer:
             f"run to see whether mutants differ: {self.screened} dumps, not run: {self.unscreened}",
             file=sys.stderr,
         )
-        return [self.defects, self.by_class, self.hints, self.harmless, self.doubtful, self.doubtful_harmless]
+        certain = [self.defects, self.by_class, self.hints, self.harmless]
+        return [*certain, self.doubtful, self.doubtful_hints, self.doubtful_harmless]
 
     def score(
         self,
@@ -282,7 +284,7 @@ class Scorer:
     def _hint(self, mutant: Mutant, outcome: Outcome, base: Outcome, name: str) -> None:
         # The other side of a pair may promise no more than what is left.
         doubtful = mutant.doubt or (self.pair_class and mutant.kind.startswith("div-by"))
-        row = self.hints.row(mutant.kind + (" (doubtful)" if doubtful else ""))
+        row = (self.doubtful_hints if doubtful else self.hints).row(mutant.kind)
         fresh = new_findings(outcome, base, mutant)
         warned = [finding for finding in fresh if finding.severity == "warn"]
         critical = [finding for finding in fresh if finding.severity == "critical"]

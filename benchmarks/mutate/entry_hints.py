@@ -69,8 +69,7 @@ def div_by_weaker(context: Context, op: TileOp) -> Iterator[Change]:
     edit = context.word(op, rf"div_by<{promise.divisor}\b", f"div_by<{promise.divisor // 2}")
     if edit is not None:
         wanted = f"div_by {promise.divisor} -> {promise.divisor // 2}"
-        doubt = "" if roles & {"base", "stride"} else "the divisor of an extent"
-        yield Change((edit,), wanted, ("divisibility", "tma-hint"), doubt)
+        yield Change((edit,), wanted, ("divisibility", "tma-hint"), _doubt(op, roles))
 
 
 @per_op("div-by.drop", HINT, "assume")
@@ -92,8 +91,26 @@ def div_by_drop(context: Context, op: TileOp) -> Iterator[Change]:
         if edit is None:
             return
         edits.append(edit)
-    doubt = "" if roles & {"base", "stride"} else "the divisor of an extent"
-    yield Change(tuple(edits), f"div_by<{promise.divisor}> dropped", ("divisibility", "tma-hint"), doubt)
+    yield Change(
+        tuple(edits), f"div_by<{promise.divisor}> dropped", ("divisibility", "tma-hint"), _doubt(op, roles)
+    )
+
+
+def _doubt(op: TileOp, roles: set[str]) -> str:
+    """Why it may cost nothing that the promise is lost."""
+    if not roles & {"base", "stride"}:
+        return "the divisor of an extent"
+    again = [
+        isinstance(user := use.operation, TileOp) and user.short == "offset" and _promised(user)
+        for use in op.results[0].uses
+    ]
+    return "promised again where it has been offset" if again and all(again) else ""
+
+
+def _promised(op: TileOp) -> bool:
+    """Whether a divisor is promised of the op's result."""
+    users = (use.operation for use in op.results[0].uses)
+    return any(isinstance(each, TileOp) and isinstance(each.get("assumption"), DivBy) for each in users)
 
 
 def _assumes(context: Context, op: TileOp) -> list[TileOp]:

@@ -11,6 +11,7 @@ from tileir_diff.match.blame_masks import mask, within_trips
 from tileir_diff.match.blame_memory import address, orderings, tile_words
 from tileir_diff.match.canonical import depth_iteration, printed
 from tileir_diff.match.explain import describe
+from tileir_diff.match.first_tile import first_tile
 from tileir_diff.match.uncompared import other_functions, uncompared
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
         found.append(blame.make("runtime-check/changed", ref.op, gen.op, *words, impact="none"))
     if pair.reference.element != pair.generated.element:
         found.append(blame.make("element-type/changed", ref.op, gen.op, ref.element, gen.element))
+    if ref.op.get("mode") != gen.op.get("mode"):
+        words = str(ref.op.get("mode")), str(gen.op.get("mode"))
+        found.append(blame.make("atomic/mode", ref.op, gen.op, *words, part="mode"))
+    found.extend(orderings(blame, ref.op, gen.op))
     if _accumulates(blame, gen) and not _accumulates(blame, ref):
         words = f"overwrites {_array(blame, ref)}", _array(blame, gen)
         found.append(blame.make("accumulator/in-memory", ref.op, gen.op, *words))
@@ -45,11 +50,7 @@ def explain_pair(blame: Blame, pair: EffectPair) -> list[Difference]:
     if pair.reference.extents != pair.generated.extents:
         words = _shape(ref.shape), _shape(gen.shape)
         found.append(blame.make("tile-shape/changed", ref.op, gen.op, *words, impact="logic"))
-        return found + uncompared(blame, ref, gen)
-    if ref.op.get("mode") != gen.op.get("mode"):
-        words = str(ref.op.get("mode")), str(gen.op.get("mode"))
-        found.append(blame.make("atomic/mode", ref.op, gen.op, *words, part="mode"))
-    found.extend(orderings(blame, ref.op, gen.op))
+        return found + (uncompared(blame, ref, gen) or first_tile(blame, ref, gen))
     if len(ref.loops) != len(gen.loops):
         found.append(_loop_depth(blame, ref, gen))
         whole = tiles_by_block(blame, ref, gen)

@@ -18,7 +18,8 @@ kernel:
 
 ## Known problems
 
-Two kernels tuned for different tile sizes are different programs; they are not compared any further.
+Two kernels tuned for different tile sizes are different programs: beside the shape only their first tiles
+are compared, in where they begin and in what is computed for an element that both have.
 """
 
 from __future__ import annotations

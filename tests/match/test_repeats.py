@@ -357,6 +357,26 @@ def test_a_trip_more_that_the_mask_leaves_nothing_of(more: str, lower: str, step
     assert found(*sums) or sums[0] == sums[1]
 
 
+def copied(mask: str = "") -> str:
+    """Store where the mask says what is loaded of the other array, under ``mask`` or everywhere."""
+    types = f"tile<128xi1>, {F} -> {F}, token" if mask else f"-> {F}, token"
+    load = f"%v, %vt = load_ptr_tko weak %pla{mask} token=%t : {P}{', ' if mask else ' '}{types}\n"
+    mine = "%pla = offset %av, %l : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
+    test, store = IN.split("\n")
+    return f"{test}\n{mine}{load}{store.replace('%one', '%v')}"
+
+
+@pytest.mark.parametrize(("lower", "step"), [("%x", "%gx"), ("%i0", "%i1")])
+def test_a_trip_more_that_reads_past_the_end(lower: str, step: str) -> None:
+    masked, bare = copied(", %ilv, %zero"), copied()
+    exact = {body: shared(bounds(lower, "%k", step), update=body) for body in (masked, bare)}
+    longer = {body: shared(MORE + bounds(lower, "%more", step), update=body) for body in (masked, bare)}
+    assert_equal(exact[masked], longer[masked])
+    for reference in exact.values():
+        assert found(reference, longer[bare])
+    assert_equal(longer[bare], exact[bare])
+
+
 def looped_sum(end: str, lower: str, step: str, more: str = "") -> str:
     """How many trips a loop makes shows in what it counts."""
     body = f"{PLACE}\n{IN}\n%next = addf %c, %one : {F}\ncontinue %next : {F}"

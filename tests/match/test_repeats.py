@@ -140,6 +140,27 @@ def test_iterations_that_write_different_elements_cost_only(
     assert (only.rule, only.impact) == ("loop/step", "hint")
 
 
+OF_A = f"{PLACE}\n%pk = offset %av, %l : {P}, tile<128xi32> -> {P}\n"
+FILL_A = OF_A + FILL.replace("%pl", "%pk")
+FROM_A = f"""{OF_A}
+  %v, %vt = load_ptr_tko weak %pk token=%t : {P} -> {F}, token
+  %w = exp %v : {F}
+  %st = store_ptr_tko weak %pl, %w token=%t : {P}, {F} -> token
+"""
+
+
+@pytest.mark.parametrize("generated", [WHOLE, BY_Y])
+@pytest.mark.parametrize(("filled", "impact"), [(BY_X, "logic"), (WHOLE, "hint")])
+def test_a_loop_over_what_other_blocks_have_written(filled: str, generated: str, impact: str) -> None:
+    """What a block has written all by itself it may read in whole, too."""
+    first = f"{GRID}\nfor %i in ({filled}) : tile<i32> {{\n{FILL_A}\n}}\n"
+    sides = (
+        kernel(f"{first}for %i in ({bounds}) : tile<i32> {{\n{FROM_A}\n}}") for bounds in (BY_X, generated)
+    )
+    (only,) = found(*sides)
+    assert (only.rule, only.impact) == ("loop/step", impact)
+
+
 @pytest.mark.parametrize("body", MEETING.values(), ids=MEETING)
 def test_loops_that_meet_alike(body: str) -> None:
     for bounds in (BY_X, WHOLE):

@@ -35,6 +35,27 @@ def test_a_guard_that_leaves_out_a_ragged_tile_is_a_finding(condition: str) -> N
     assert_found(guarded(condition, name="k"), kernel(PLAIN, name="_Z1k"), "mask")
 
 
+def masked_by(index: str, number: int, name: str, masked: str = "load") -> str:
+    """A copy whose load or store is also masked by `index < number`."""
+    load, store = (
+        op.replace("%in", "%also") if masked == kind else op
+        for kind, op in (("load", LOAD), ("store", STORE))
+    )
+    body = f"{load}\n{store.replace('%w', '%v')}"
+    bound = f"%c = constant <i32: {number}> : tile<128xi32>\n"
+    test = f"%k = cmpi less_than {index}, %c, signed : tile<128xi32> -> {M}\n%also = andi %in, %k : {M}\n"
+    return kernel(bound + test + body, name=name)
+
+
+@pytest.mark.parametrize("masked", ["load", "store"])
+@pytest.mark.parametrize("number", [100, 128])
+def test_an_index_into_the_array_in_place_of_one_into_the_tile(number: int, masked: str) -> None:
+    """Beyond the first block it leaves out everything."""
+    reference = masked_by("%lane", number, "k", masked)
+    assert_equal(reference, masked_by("%lane", number, "_Z1k", masked))
+    assert assert_found(reference, masked_by("%o", number, "_Z1k", masked), "mask").impact == "logic"
+
+
 def rows(row: str = "%x", column: str = "%lane", *, masked: bool, name: str) -> str:
     """Row `%x` of as many elements as there are lanes; `masked`: only as far as the array says."""
     body = f"""

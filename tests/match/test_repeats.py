@@ -140,6 +140,27 @@ def test_iterations_that_write_different_elements_cost_only(
     assert (only.rule, only.impact) == ("loop/step", "hint")
 
 
+OF_A = f"{PLACE}\n%pk = offset %av, %l : {P}, tile<128xi32> -> {P}\n"
+FILL_A = OF_A + FILL.replace("%pl", "%pk")
+FROM_A = f"""{OF_A}
+  %v, %vt = load_ptr_tko weak %pk token=%t : {P} -> {F}, token
+  %w = exp %v : {F}
+  %st = store_ptr_tko weak %pl, %w token=%t : {P}, {F} -> token
+"""
+
+
+@pytest.mark.parametrize("generated", [WHOLE, BY_Y])
+@pytest.mark.parametrize(("filled", "impact"), [(BY_X, "logic"), (WHOLE, "hint")])
+def test_a_loop_over_what_other_blocks_have_written(filled: str, generated: str, impact: str) -> None:
+    """What a block has written all by itself it may read in whole, too."""
+    first = f"{GRID}\nfor %i in ({filled}) : tile<i32> {{\n{FILL_A}\n}}\n"
+    sides = (
+        kernel(f"{first}for %i in ({bounds}) : tile<i32> {{\n{FROM_A}\n}}") for bounds in (BY_X, generated)
+    )
+    (only,) = found(*sides)
+    assert (only.rule, only.impact) == ("loop/step", impact)
+
+
 @pytest.mark.parametrize("body", MEETING.values(), ids=MEETING)
 def test_loops_that_meet_alike(body: str) -> None:
     for bounds in (BY_X, WHOLE):
@@ -355,6 +376,26 @@ def test_a_trip_more_that_the_mask_leaves_nothing_of(more: str, lower: str, step
     assert found(reference, fewer)
     sums = looped_sum("%k", lower, step), looped_sum("%more", lower, step, more)
     assert found(*sums) or sums[0] == sums[1]
+
+
+def copied(mask: str = "") -> str:
+    """Store where the mask says what is loaded of the other array, under ``mask`` or everywhere."""
+    types = f"tile<128xi1>, {F} -> {F}, token" if mask else f"-> {F}, token"
+    load = f"%v, %vt = load_ptr_tko weak %pla{mask} token=%t : {P}{', ' if mask else ' '}{types}\n"
+    mine = "%pla = offset %av, %l : tile<128xptr<f32>>, tile<128xi32> -> tile<128xptr<f32>>\n"
+    test, store = IN.split("\n")
+    return f"{test}\n{mine}{load}{store.replace('%one', '%v')}"
+
+
+@pytest.mark.parametrize(("lower", "step"), [("%x", "%gx"), ("%i0", "%i1")])
+def test_a_trip_more_that_reads_past_the_end(lower: str, step: str) -> None:
+    masked, bare = copied(", %ilv, %zero"), copied()
+    exact = {body: shared(bounds(lower, "%k", step), update=body) for body in (masked, bare)}
+    longer = {body: shared(MORE + bounds(lower, "%more", step), update=body) for body in (masked, bare)}
+    assert_equal(exact[masked], longer[masked])
+    for reference in exact.values():
+        assert found(reference, longer[bare])
+    assert_equal(longer[bare], exact[bare])
 
 
 def looped_sum(end: str, lower: str, step: str, more: str = "") -> str:

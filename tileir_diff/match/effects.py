@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tileir_diff.graph.carries import depth_iteration
 from tileir_diff.match.canonical import CanonicalEffect, aligned, canonical, masked_trips
 from tileir_diff.match.joined import joined
 from tileir_diff.match.obligations import host_obligations
@@ -84,12 +85,9 @@ def match_effects(
     """
     ref = [canonical(reference, effect) for effect in reference.effects if _matters(reference, effect)]
     gen = [canonical(generated, effect) for effect in generated.effects if _matters(generated, effect)]
-    others = _pair(
-        reference, [e for e in ref if e.effect.kind != "load"], [e for e in gen if e.effect.kind != "load"]
-    )
-    loads = _pair(
-        reference, [e for e in ref if e.effect.kind == "load"], [e for e in gen if e.effect.kind == "load"]
-    )
+    writes, reads = _parted(gen, lambda item: item.effect.kind != "load")
+    others = _pair(reference, [e for e in ref if e.effect.kind != "load"], writes, reads)
+    loads = _pair(reference, [e for e in ref if e.effect.kind == "load"], reads, reads)
     # a load that synchronises may have become a weak one: all loads are paired together
     pairs, weak_pairs = _parted(loads[0], lambda p: p.reference.effect.is_root or p.generated.effect.is_root)
     missing, weak_missing = _parted(loads[1], lambda item: item.effect.is_root)
@@ -119,9 +117,12 @@ def _matters(kernel: Kernel, effect: Effect) -> bool:
 
 
 def _pair(
-    kernel: Kernel, ref: list[CanonicalEffect], gen: list[CanonicalEffect]
+    kernel: Kernel, ref: list[CanonicalEffect], gen: list[CanonicalEffect], reads: list[CanonicalEffect]
 ) -> tuple[list[EffectPair], list[CanonicalEffect], list[CanonicalEffect], list[EffectPair]]:
-    """Pairs, what is left on either side, and what is at one place if several are taken together."""
+    """Pairs, what is left on either side, and what is at one place if several are taken together.
+
+    ``reads``: all loads of the generated side.
+    """
     terms = kernel.terms
     pairs: list[tuple[int, EffectPair]] = []
     free = dict.fromkeys(range(len(gen)))
@@ -144,7 +145,10 @@ def _pair(
             if _group(gen[other]) != _group(item):
                 continue
             candidate = aligned(terms, item, gen[other])
-            if candidate.key() == item.key() or _where_masked(terms, item, candidate):
+            if candidate.key() == item.key() or (
+                _where_masked(terms, item, candidate)
+                and not _reads_in_more_trips(terms, item, candidate, reads)
+            ):
                 pairs.append((position, EffectPair(item, candidate, True)))
                 free.pop(other)
                 waiting.remove(position)
@@ -177,6 +181,25 @@ def _where_masked(terms: Terms, ref: CanonicalEffect, gen: CanonicalEffect) -> b
     if ref.trips == gen.trips or len(ref.trips) != len(gen.trips) or ref.condition != gen.condition:
         return False
     return masked_trips(terms, ref).key() == masked_trips(terms, gen).key()
+
+
+def _reads_in_more_trips(
+    terms: Terms, ref: CanonicalEffect, gen: CanonicalEffect, reads: list[CanonicalEffect]
+) -> bool:
+    """Whether a load in the loops around an effect goes on where the reference makes no trip any more.
+
+    Not one whose mask, too, leaves nothing to do there, and not one of the same place in each trip.
+    """
+    for depth, (ours, theirs) in enumerate(zip(ref.trips, gen.trips, strict=True)):
+        loop, iteration = gen.effect.loops[depth], depth_iteration(terms, depth)
+        following = terms.add(terms.atom(iteration), terms.one)
+        within, given = (terms.le0(terms.sub(following, trips)) for trips in (ours, theirs))
+        for load in reads if ours != theirs else ():
+            inside = len(load.trips) > depth and load.effect.loops[depth] is loop
+            moves = load.pointer is None or iteration in terms.symbols[load.pointer]
+            if inside and moves and not terms.implies((*terms.conjuncts(load.condition), given), within):
+                return True
+    return False
 
 
 def _joined_pairs(

@@ -85,7 +85,7 @@ def host_obligations(
         others = (*gen_atoms, *gen_inner) if atom in ref_inner else (*ref_atoms, *ref_inner)
         if not _keeps_all(kernel, atom, pointers) or _ends_elsewhere(terms, atom, others):
             continue
-        if block_only(kernel, atom, tiles):
+        if block_only(kernel, atom, tiles) and (atom in ref_inner or not _first_only(terms, atom)):
             assumed[atom] = None
         elif not extent or (atom in ref_inner and atom in gen_inner):
             continue
@@ -183,6 +183,15 @@ def block_only(kernel: Kernel, atom: Term, tiles: frozenset[Term] = frozenset())
             for mono, factor in terms.items(terms.args[atom][0])
             if any(blocks & terms.symbols[part] for part in mono)
         )
+    )
+
+
+def _first_only(terms: Terms, atom: Term) -> bool:
+    """A bound of block indices by a number that leaves the first block only: a tile taken for an array."""
+    factors = terms.poly(terms.args[atom][0])
+    limit = -factors.get((), 0)
+    return all(terms.kind[symbol] == "block" for symbol in terms.symbols[atom]) and all(
+        factor > limit for mono, factor in factors.items() if mono
     )
 
 

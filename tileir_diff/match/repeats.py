@@ -89,10 +89,19 @@ def _shared(kernel: Kernel, loop: Loop) -> int | None:
 
 
 def _meeting(attempt: Attempt, effect: Effect, loop: Loop) -> str:
-    """What may access, in another iteration or outside the loop, what the effect writes; "" for nothing."""
+    """What may access, in another iteration or outside the loop, what the effect writes; "" for nothing.
+
+    Or what the loop reads, if each block writes only its own part of it outside the loop.
+    """
     if effect.kind not in WRITES:
         return ""
     kernel = attempt.reference
+    for read in (each for each in kernel.effects if loop in each.loops and each.kind == "load"):
+        for other in (each for each in kernel.effects if each.kind in WRITES and loop not in each.loops):
+            if is_used(read.op) and meet(read.arrays, other.arrays) and _by_block(kernel.terms, other):
+                return (
+                    f"line {other.op.span.line} writes outside the loop what line {read.op.span.line} reads"
+                )
     for other in kernel.effects:
         if not meet(effect.arrays, other.arrays) or not _in_order(kernel.terms, effect, other):
             continue
@@ -107,6 +116,13 @@ def _meeting(attempt: Attempt, effect: Effect, loop: Loop) -> str:
         if "assumed" in apart:
             kernel.assume(f"line {loop.op.span.line}: the iterations of the loop access different elements")
     return ""
+
+
+def _by_block(terms: Terms, effect: Effect) -> bool:
+    """Whether the blocks write other elements each."""
+    if effect.pointer is None or shared_axes(effect):
+        return True
+    return any(terms.kind[symbol] == "block" for symbol in terms.symbols[effect.pointer])
 
 
 def _in_order(terms: Terms, effect: Effect, other: Effect) -> bool:

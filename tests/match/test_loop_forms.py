@@ -49,3 +49,12 @@ def test_one_more_than_a_quotient_is_not_another_rounding(size: str) -> None:
 
 def test_another_step_of_two_counted_loops() -> None:
     assert_found(counted("%m"), counted("%m", "%i4"), "loop/step")
+
+
+@pytest.mark.parametrize("extreme", ["mini", "maxi"])
+def test_left_at_the_nearest_or_the_last_of_several_bounds(extreme: str) -> None:
+    """A quotient of the smaller size is reached where a number of tiles, or a size, is."""
+    head = f"%start64 = muli %x, %i4 : {S}\n%size = {extreme} %start64, %n signed : {S}\n"
+    head += f"%k = divi %size, %i4 signed rounding<positive_inf> : {S}\n"
+    assert_equal(counted("%k", head=head), left("greater_than_or_equal", "%k", head=head))
+    assert_found(counted("%k", head=head), left("greater_than", "%k", head=head), "loop/trip-count")

@@ -58,3 +58,28 @@ def test_left_at_the_nearest_or_the_last_of_several_bounds(extreme: str) -> None
     head += f"%k = divi %size, %i4 signed rounding<positive_inf> : {S}\n"
     assert_equal(counted("%k", head=head), left("greater_than_or_equal", "%k", head=head))
     assert_found(counted("%k", head=head), left("greater_than", "%k", head=head), "loop/trip-count")
+
+
+def one_trip(words: str, leave: str = "") -> str:
+    """A loop of at most one trip, or of exactly one, around another loop that has a `continue` of its own."""
+    inner = f"for %j in (%i0 to %i4, step %i1) : {S} iter_values(%s = %zero) -> ({F})"
+    body = f"%sum = {inner} {{\n{NEXT}\ncontinue %s2 : {F}\n}}\n{STORED}\n"
+    end = f"%next = addi %i, %i1 : {S}\ncontinue %next : {S}\n" if leave else ""
+    return f"{words} {{\n{leave}{body}{end}}}"
+
+
+@pytest.mark.parametrize(
+    ("end", "head"), [("%i1", ""), ("%k", f"%k = mini %N, %i1 signed : {S}\n")], ids=["one", "at most one"]
+)
+def test_a_loop_of_one_trip_around_a_loop(end: str, head: str) -> None:
+    leave = f"%out = cmpi greater_than_or_equal %i, {end}, signed : {S} -> tile<i1>\nif %out {{\nbreak\n}}\n"
+    reference = kernel(head + one_trip(f"for %i in (%i0 to {end}, step %i1) : {S}"))
+    assert_equal(reference, kernel(head + one_trip(f"loop iter_values(%i = %i0) : {S}", leave)))
+
+
+def test_a_pass_that_never_ends() -> None:
+    """A loop without a way out stands in one that is left in its second pass."""
+    leave = f"%out = cmpi greater_than_or_equal %i, %i1, signed : {S} -> tile<i1>\nif %out {{\nbreak\n}}\n"
+    endless = "loop {\ncontinue\n}\n"
+    body = one_trip(f"loop iter_values(%i = %i0) : {S}", leave + endless)
+    assert_equal(kernel(body), kernel(body))

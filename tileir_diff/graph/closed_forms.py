@@ -200,6 +200,11 @@ def strides_grid(ev: Evaluator, axis: int, lower: Term, step: Term) -> bool:
     return step == grid_size(ev, axis) and lower == ev.terms.atom(ev.terms.leaf("block", axis))
 
 
+def over_grid(ev: Evaluator, lower: Term, step: Term) -> bool:
+    """Whether a loop goes over all tiles, and the other side is launched on another grid."""
+    return ev.grids_differ and any(strides_grid(ev, axis, lower, step) for axis in range(3))
+
+
 def _all_tiles(ev: Evaluator, loop: Loop) -> tuple[int, Term] | None:
     """The axis, and to which tile a loop goes from the block's index along it in steps of the grid size."""
     terms = ev.terms

@@ -83,3 +83,23 @@ def test_a_pass_that_never_ends() -> None:
     endless = "loop {\ncontinue\n}\n"
     body = one_trip(f"loop iter_values(%i = %i0) : {S}", leave + endless)
     assert_equal(kernel(body), kernel(body))
+
+
+@pytest.mark.parametrize("other", ["greater_than", "less_than_or_equal", "not_equal"])
+def test_the_predicate_by_which_a_loop_is_left(other: str) -> None:
+    """Where nothing counts the passes, as where a sum that is carried decides."""
+
+    def until(predicate: str, name: str) -> str:
+        fold = "(%p: tile<f32>, %q: tile<f32>) {\n%e = addf %p, %q : tile<f32>\nyield %e : tile<f32>\n}"
+        return kernel(
+            f"%limit = constant <f32: 10.0> : tile<f32>\n%sum = loop iter_values(%s = %zero) : {F} -> {F} {{\n"
+            f"{NEXT}\n%all = reduce %s2 dim=0 identities=[0.0 : f32] : {F} -> tile<f32> {fold}\n"
+            f"%out = cmpf {predicate} ordered %all, %limit : tile<f32> -> tile<i1> // here\n"
+            f"if %out {{\nbreak %s2 : {F}\n}}\ncontinue %s2 : {F}\n}}\n{STORED}",
+            name=name,
+        )
+
+    for names in (("k", "k"), ("k_Kt1_A1f32", "k_entry")):
+        (only,) = found(until("less_than", names[0]), until(other, names[1]))
+        assert (only.rule, only.effect) == ("control-flow/exit", "another number of trips is made")
+        assert only.message == f"the loop is left where the cmpf is {other}; in the reference less_than"

@@ -91,3 +91,17 @@ def test_a_launch_is_a_path_a_fact_several_or_a_mapping() -> None:
     facts = diff(*ALIKE, launch={"grid.x": 4, "generated.arg3": 1000})
     assert facts.assumptions == diff(*ALIKE, launch=["grid.x=4", "generated.arg3=1000"]).assumptions
     assert any("grid.x=4, generated.arg3=1000" in line for line in facts.assumptions)
+
+
+@pytest.mark.parametrize("names", ["flush-with-norml", ["double", "flush-with-norml"]])
+def test_an_equivalence_that_does_not_exist(names: str | list[str]) -> None:
+    with pytest.raises(InputError, match=r"^disabled_equivalences: error: no equivalence 'flush-with-norml'"):
+        diff(*ALIKE, disabled_equivalences=names)
+
+
+@pytest.mark.parametrize("argument", ["launch", "args"])
+def test_a_key_that_stands_twice(argument: Any, tmp_path: Path) -> None:
+    file = tmp_path / "given.json"
+    file.write_text('{"reference": {"n": 1, "n": 2}}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"given\.json: error: the key 'n' stands twice in one object"):
+        diff(*ALIKE, **{argument: file})

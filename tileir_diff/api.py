@@ -81,7 +81,7 @@ def diff(
     launch: Launch | Given | Iterable[Given] | Mapping[str, object] | None = None,
     args: ArgumentMap | str | os.PathLike[str] | None = None,
     entry: str | None = None,
-    disabled_equivalences: Iterable[str] = (),
+    disabled_equivalences: str | Iterable[str] = (),
     fail_on: str = "edge",
     strict: bool = False,
     select: str | Iterable[str] = (),
@@ -115,12 +115,15 @@ def diff(
 
     Raises InputError for input that cannot be read or does not parse, and for options that make no sense.
     """
+    from tileir_diff.match.equivalences import check_equivalences
     from tileir_diff.report.model import Report
 
     facts = launch if isinstance(launch, Launch) else _parsed(launch)
+    disabled = prefixes(disabled_equivalences)
+    check_equivalences(disabled, "disabled_equivalences")
     mapping = args if args is None or isinstance(args, ArgumentMap) else read_argument_map(os.fspath(args))
     options = Options(
-        compare=CompareOptions(facts, mapping, entry, frozenset(disabled_equivalences), prover(prove)),
+        compare=CompareOptions(facts, mapping, entry, frozenset(disabled), prover(prove)),
         policy=make_policy(fail_on, strict, prefixes(select), prefixes(ignore), _waivers(waivers), today),
         reference_front_end=parse_front_end(front_ends[0]) if front_ends[0] else None,
         generated_front_end=parse_front_end(front_ends[1]) if front_ends[1] else None,

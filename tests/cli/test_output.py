@@ -151,3 +151,45 @@ def test_the_target_of_a_link_is_written(tmp_path: Path) -> None:
     assert status(KERNEL, KERNEL, "-o", str(link), stdout=subprocess.DEVNULL) == (0, "")
     assert link.is_symlink()
     assert target.read_text().endswith("VERDICT: PASS\n")
+
+
+@pytest.mark.parametrize("input_", ["ref.mlir", "gen.mlir", "launch.json", "link.mlir"])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_input_is_overwritten(input_: str, form: str, tmp_path: Path) -> None:
+    text = Path(KERNEL).read_text("utf-8")
+    for name in ("ref.mlir", "gen.mlir"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "launch.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "link.mlir").symlink_to("ref.mlir")
+    before = (tmp_path / input_).read_bytes()
+    sides = (str(tmp_path / "ref.mlir"), str(tmp_path / "gen.mlir"))
+    options = ("--launch", str(tmp_path / "launch.json"), "-o", str(tmp_path / input_), "--format", form)
+    done = subprocess.run([*COMMAND, *sides, *options], capture_output=True, text=True, check=False)
+    assert (done.returncode, (tmp_path / input_).read_bytes()) == (2, before)
+    assert f"{input_}: error: is an input of the comparison, and would be overwritten" in done.stderr
+    assert "BLOCKED" in done.stdout
+
+
+def test_the_list_of_pairs_is_not_overwritten(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.txt"
+    pairs.write_text(f"{KERNEL} {KERNEL}\n", encoding="utf-8")
+    done = subprocess.run(
+        [*COMMAND, "batch", str(pairs), "-o", str(pairs)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, pairs.read_text("utf-8")) == (2, f"{KERNEL} {KERNEL}\n")
+    assert "would be overwritten" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--prove", KERNEL, KERNEL), "is no number of seconds; write them as --prove=5"),
+        ((KERNEL, KERNEL, "--prove=nan"), "is no number of seconds; write them as --prove=5"),
+        (("check", "-", "-"), "standard input can be read once"),
+        (("check", "--lint", "-", KERNEL, "-"), "standard input can be read once"),
+    ],
+)
+def test_a_call_that_means_something_else(arguments: tuple[str, ...], words: str) -> None:
+    done = subprocess.run([*COMMAND, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert words in done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.match.fixtures import ROOT
 from tests.match.snippets import PARAMETERS, found, kernel
 from tileir_diff.api import diff
@@ -75,3 +77,15 @@ def test_what_is_made_of_a_quotient_is_no_place_where_it_is_rounded() -> None:
     reference = running(" rounding<negative_inf>", "k", "%acc, %r")
     (told,) = found(reference, running("", "_Z1k", "%r, %acc"))
     assert (told.rule, told.also) == ("integer-mode/division-rounding", ())
+
+
+@pytest.mark.parametrize("other", ["addf", "subf", "maxf"])
+def test_another_op_before_a_product_is_told_at_the_op(other: str) -> None:
+    """Not as what the product is added to, which it is."""
+    folder = ROOT / "kernels" / "attention"
+    reference, generated = ((folder / f"{side}.mlir").read_text(encoding="utf-8") for side in ("py", "rs"))
+    right = "mulf %iterArg0, %bcast_178"
+    assert right in generated
+    modes = "" if other != "maxf" else " "
+    (only,) = found(reference, generated.replace(right, f"{other} %iterArg0, %bcast_178{modes}"))
+    assert (only.rule, only.generated and only.generated.op.short) == ("arithmetic/op", other)

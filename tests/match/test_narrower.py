@@ -128,3 +128,33 @@ def test_what_is_known_to_fit_asks_for_nothing() -> None:
     )  # fmt: skip
     narrow = at("%k = assume bounded<0, 9>, %m : tile<i32>\n%o = addi %k, %i5 : tile<i32>", "%o", "i32")
     assert told(wide, narrow) == []
+
+
+SUM = "%j = addi %n, %m : tile<i32>\n"
+SUM8 = f"{SUM}%j8 = exti %j signed : tile<i32> -> tile<i64>\n"
+FIVE_TIMES = at(f"{SUM}%o = muli %j, %i5 : tile<i32>", "%o", "i32")
+SUM_TEST = under(f"{SUM}%c = cmpi less_than %j, %i5, signed : tile<i32> -> tile<i1>", "%c")
+CUT_AGAIN = at(
+    f"{SUM8}%k8 = muli %j8, %c5 : tile<i64>\n%o = trunci %k8 : tile<i64> -> tile<i32>", "%o", "i32"
+)
+WIDENED_TEST = under(f"{SUM8}%c = cmpi less_than %j8, %c5, signed : tile<i64> -> tile<i1>", "%c")
+WIDE_SUM_TEST = under(
+    "%j8 = addi %n8, %m8 : tile<i64>\n%c = cmpi less_than %j8, %c5, signed : tile<i64> -> tile<i1>", "%c"
+)
+WIDE_FIVE_TIMES = at("%j8 = addi %n8, %m8 : tile<i64>\n%o = muli %j8, %c5 : tile<i64>", "%o", "i64")
+WIDENED_FIVE_TIMES = at(f"{SUM8}%o = muli %j8, %c5 : tile<i64>", "%o", "i64")
+
+
+@pytest.mark.parametrize(
+    ("reference", "generated"), [(FIVE_TIMES, CUT_AGAIN), (SUM_TEST, WIDENED_TEST), (WIDENED_TEST, SUM_TEST)]
+)
+def test_what_is_widened_only_to_be_cut_or_compared_wraps_alike(reference: str, generated: str) -> None:
+    assert told(reference, generated) == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "generated"),
+    [(WIDE_SUM_TEST, WIDENED_TEST), (WIDE_FIVE_TIMES, WIDENED_FIVE_TIMES)],
+)
+def test_what_the_reference_computes_in_more_bits_must_fit(reference: str, generated: str) -> None:
+    assert told(reference, generated) == ["n + m fits i32"]

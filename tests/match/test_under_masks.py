@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.match.snippets import PROLOGUE, assert_equal, compared, found, kernel
@@ -113,3 +115,20 @@ def test_the_arms_of_a_selection_the_other_way_round() -> None:
     for mask in ("%few", "%both"):
         assert_equal(padded(mask), left_out(mask, "%low", "%x9"))
         told_apart(padded(mask), left_out(mask, "%x9", "%low"))
+
+
+# ---- masks that exclude each other -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("predicate", ["greater_than", "greater_than_or_equal", "equal", "not_equal"])
+@pytest.mark.parametrize("side", ["cpp", "rs"])
+def test_a_comparison_turned_around_is_one_finding(predicate: str, side: str) -> None:
+    """Without a launch, where each array of the reference has a size of its own."""
+    folder = Path(__file__).parents[2] / "fixtures" / "kernels" / "vector_add"
+    reference, generated = ((folder / f"{name}.mlir").read_text("utf-8") for name in ("py", side))
+    (only,) = (
+        each
+        for each in found(reference, generated.replace("cmpi less_than", f"cmpi {predicate}"))
+        if each.impact != "hint"
+    )
+    assert only.rule == "mask/changed"

@@ -252,6 +252,7 @@ def test_what_a_verdict_is_worth(tmp_path: Path) -> None:
     assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: altered")
     lay(tmp_path, {"gates/kernel.json": signed(verdict, b"o" * 32).to_json()})
     assert ask(*call, "--key", tmp_path / "key").output.startswith("kernel PASS: forged")
+    assert "this verdict has not seen analysis.json" in ask(*call, "--analysis", "analysis.json").output
     blind = verdict.model_copy(update={"saw": {}})
     lay(tmp_path, {"gates/kernel.json": signed(blind, None).to_json()})
     assert "it has not seen analysis.json" in ask(*call, "--recompute").output

@@ -73,7 +73,7 @@ def comparison_options(command: F) -> F:
             "flush-with-normal, double, narrow-arithmetic, host-bounds, host-values.",
         ),
         click.option(
-            "--prove", type=float, is_flag=False, flag_value=5.0, metavar="[SECONDS]",
+            "--prove", type=_Each(), is_flag=False, flag_value=5.0, metavar="[SECONDS]",
             help="Ask z3 about integers that are not shown to be equal, for so long a question; default 5.",
         ),
         click.option(
@@ -106,6 +106,16 @@ def comparison_options(command: F) -> F:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+class _Each(Seconds):
+    """The seconds of `--prove`, which may have none: the word behind it is taken for them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"'{value}' is no number of seconds; write them as --prove=5", param, ctx)
 
 
 class _Refused(click.UsageError):
@@ -154,7 +164,13 @@ def diff(ctx: click.Context, reference: str, generated: str, **given: Any) -> No
     Exit status: 0 PASS or PASS_WITH_NOTES, 1 FAIL_FIXABLE or FAIL_COMPILER_BUG, 2 BLOCKED.
     """
     view = _View.of(given)
-    if view.stat and view.format != "text":
+    inputs = (reference, generated, given["args_file"], given["config"], *given["launch"])
+    if view.output is not None and any(_same_file(view.output, each) for each in inputs):
+        error = InputError("is an input of the comparison, and would be overwritten", view.output)
+        view = view._replace(output=None)
+        complain(error)
+        result = _blocked(reference, generated, error)
+    elif view.stat and view.format != "text":
         error = InputError(f"is a form of the text report; {view.format} has the whole report", "--stat")
         complain(error)
         result = _blocked(reference, generated, error)
@@ -212,11 +228,21 @@ def batch(ctx: click.Context, pairs: str, format_: str, output: str | None, **gi
         if format_ == "text":
             put(render_total(verdicts))
         if output is not None:
+            if _same_file(output, pairs):
+                raise InputError("is the list of pairs, and would be overwritten", output)
             emit("".join(collected), output)
     except InputError as error:
         complain(error)
         worst = 2
     ctx.exit(worst)
+
+
+def _same_file(output: str, file: str | None) -> bool:
+    """Whether writing `output` would overwrite a file."""
+    try:
+        return file is not None and os.path.samefile(output, file) and os.path.isfile(output)
+    except (OSError, ValueError):  # what is not there is not overwritten
+        return False
 
 
 class _View(NamedTuple):
@@ -367,7 +393,8 @@ def _shown(path: str) -> str:
 def options_of(given: dict[str, Any]) -> Options:
     """Command line over settings file over defaults."""
     from tileir_diff.api import Options, make_policy, prover
-    from tileir_diff.cli.names import check_equivalences, check_launch, check_selection
+    from tileir_diff.cli.names import check_launch, check_selection
+    from tileir_diff.match.equivalences import check_equivalences
     from tileir_diff.match.launch import parse_launch, read_argument_map
     from tileir_diff.match.model import CompareOptions, Execution
     from tileir_diff.verdict.config import decided, find_config, read_config
@@ -386,7 +413,7 @@ def options_of(given: dict[str, Any]) -> Options:
     check_selection(select, "--select" if given["select"] else config.path)
     check_selection(ignore, "--ignore" if given["ignore"] else config.path)
     disabled = prefixes(given["disabled"])
-    check_equivalences(disabled)
+    check_equivalences(disabled, "--no-equivalence")
     return Options(
         compare=CompareOptions(
             launch=launch,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tileir_diff.graph.floats import EQUIVALENCES
 from tileir_diff.match.bound_values import HOST_VALUES
+from tileir_diff.match.equivalences import equivalences
 from tileir_diff.match.obligations import HOST_BOUNDS
 
 
@@ -110,13 +110,6 @@ Ask of each line whether all launches keep it, and give one with `--launch FILE`
 break it, the port lacks an argument, or uses another one.""",
     ),
 }
-
-
-def equivalences() -> dict[str, str]:
-    """All names that `--no-equivalence` takes, and what each treats as equal."""
-    bounds = "places that are the same while the launch keeps a bound, which is a condition on the host"
-    values = "kernels that are the same while arguments have certain values: a number, or that of another one"
-    return {**EQUIVALENCES, HOST_BOUNDS: bounds, HOST_VALUES: values}
 
 
 def page(name: str) -> str | None:

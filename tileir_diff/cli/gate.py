@@ -100,6 +100,7 @@ def _files(analysis: str, kernel: str, waivers: str | None) -> dict[str, Path]:
 def _verify(path: str, given: dict[str, Any]) -> int:
     from tileir_diff.ingest.text import read_text
     from tileir_diff.pipeline.artifacts import GateVerdict
+    from tileir_diff.pipeline.gates.common import WAIVERS
     from tileir_diff.pipeline.log import sha256
     from tileir_diff.pipeline.sign import STANDINGS, bare, read_key, standing
 
@@ -107,8 +108,10 @@ def _verify(path: str, given: dict[str, Any]) -> int:
     own = Path(path).resolve().parent
     root = Path(given["root"]) if given["root"] else own.parent if own.name == "gates" else own
     places = {name: root / name for name in verdict.saw}
-    for name, option in (("analysis.json", "analysis"), ("kernel.rs", "kernel")):
+    for name, option in (("analysis.json", "analysis"), ("kernel.rs", "kernel"), (WAIVERS, "waivers")):
         if given[option] is not None:
+            if name not in verdict.saw:
+                raise InputError(f"this verdict has not seen {name}", f"--{option}")
             places[name] = Path(given[option])
     now = {name: sha256(place.read_bytes()) if place.is_file() else None for name, place in places.items()}
     key = read_key(Path(given["key"])) if given["key"] is not None else None
@@ -119,7 +122,7 @@ def _verify(path: str, given: dict[str, Any]) -> int:
         unseen = [name for name in ("analysis.json", "kernel.rs") if name not in places]
         if unseen:
             raise InputError(f"it has not seen {unseen[0]}: no gate decides so", path)
-        waivers = places.get("given/waivers.toml")
+        waivers = places.get(WAIVERS)
         again = _made(
             str(places["analysis.json"]), str(places["kernel.rs"]), str(waivers) if waivers else None, None
         )

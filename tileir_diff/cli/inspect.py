@@ -32,6 +32,8 @@ def check(ctx: click.Context, files: tuple[str, ...], format_: str, lint: bool, 
     """
     from tileir_diff.check import check_command
 
+    if files.count("-") > 1:
+        raise click.UsageError("standard input can be read once: give - once", ctx)
     if not lint:
         ctx.exit(check_command(list(files), format_, _wants_color(color)))
     ctx.exit(_check_and_lint(files, format_, _wants_color(color)))

@@ -8,23 +8,7 @@ from tileir_diff.errors import InputError
 from tileir_diff.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tileir_diff.match.launch import Launch
-
-
-def check_equivalences(names: Iterable[str]) -> None:
-    """Raises InputError for an equivalence that does not exist."""
-    names = tuple(names)
-    if not names:
-        return
-    from tileir_diff.cli.equivalences import equivalences
-
-    known = equivalences()
-    for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
-            raise InputError(f"no equivalence '{name}'{hint}", "--no-equivalence")
 
 
 def check_selection(prefixes: tuple[str, ...], where: str) -> None:

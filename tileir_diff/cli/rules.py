@@ -72,7 +72,7 @@ def _explained(word: str) -> Iterator[str | None]:
 
 
 def _closest(word: str, lints: list[str]) -> str:
-    from tileir_diff.cli.equivalences import equivalences
+    from tileir_diff.match.equivalences import equivalences
     from tileir_diff.report.glossary import words
     from tileir_diff.rules.catalogue import closest
 

@@ -109,7 +109,34 @@ def _inequalities(terms: Terms, predicate: Term) -> Iterator[Term]:
 
 
 def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:
-    """The trip count when the exit is ``a - s * iteration <= 0`` with invariants s > 0 and a."""
+    """The trip count when the exit is ``a - s * iteration <= 0`` with invariants s > 0 and a.
+
+    Left at one of several bounds, a loop goes to the smallest; left at all of them, to the largest.
+    """
+    kind = terms.kind[exit_]
+    bounds = [_bound(terms, loop, atom) for atom in (terms.args[exit_] if kind in ("and", "or") else (exit_,))]
+    known = [bound for bound in bounds if bound is not None]
+    if len(known) < len(bounds):
+        return None
+    step = max((step for _, step in known), key=lambda step: terms.value(step) or 0)
+    rests = [_scaled(terms, rest, own, step) for rest, own in known]
+    given = [rest for rest in rests if rest is not None]
+    if len(given) < len(rests):
+        return None
+    rest = terms.maximum(given) if kind == "and" else terms.minimum(given)
+    return trip_count(terms, distance(terms, terms.zero, rest), step)
+
+
+def _scaled(terms: Terms, rest: Term, own: Term, step: Term) -> Term | None:
+    """How far it is to a bound in steps of another length; None where that is no multiple of its own."""
+    if own == step:
+        return rest
+    short, long = terms.value(own), terms.value(step)
+    return terms.scale(rest, long // short) if short and long and long % short == 0 else None
+
+
+def _bound(terms: Terms, loop: Loop, exit_: Term) -> tuple[Term, Term] | None:
+    """a and s of ``a - s * iteration <= 0``, invariants of the loop with s > 0."""
     if terms.kind[exit_] != "le":
         return None
     left = terms.args[exit_][0]
@@ -123,7 +150,7 @@ def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:
     inside = {loop.iteration, *(carry.leaf for carry in loop.carries)}
     if (terms.symbols[rest] | terms.symbols[step]) & inside or not terms.positive(step):
         return None
-    return trip_count(terms, distance(terms, terms.zero, rest), step)
+    return rest, step
 
 
 def distance(terms: Terms, lower: Term, upper: Term) -> Term:
@@ -171,6 +198,11 @@ def grid_size(ev: Evaluator, axis: int) -> Term:
 def strides_grid(ev: Evaluator, axis: int, lower: Term, step: Term) -> bool:
     """Whether a loop starts at the block's index along an axis and steps by the size of the grid."""
     return step == grid_size(ev, axis) and lower == ev.terms.atom(ev.terms.leaf("block", axis))
+
+
+def over_grid(ev: Evaluator, lower: Term, step: Term) -> bool:
+    """Whether a loop goes over all tiles, and the other side is launched on another grid."""
+    return ev.grids_differ and any(strides_grid(ev, axis, lower, step) for axis in range(3))
 
 
 def _all_tiles(ev: Evaluator, loop: Loop) -> tuple[int, Term] | None:

@@ -42,7 +42,10 @@ def counters(ev: Evaluator, loop: Loop) -> None:
 
 
 def passes(ev: Evaluator, op: TileOp, inits: Sequence[Any]) -> int | None:
-    """How often a `loop` gets to its way out, where that is once or twice; None: more often, or not seen."""
+    """How often a `loop` gets to its way out, where that is once or twice; None: more often, or not seen.
+
+    Not of a loop over all tiles that another grid would share out otherwise.
+    """
     block = op.regions[0].block
     ends = ev.arrays.flows.ends.get(op, [])
     if [end.short for end in ends] != ["break", "continue"] or ends[1] is not last_op(op.regions[0]):
@@ -50,14 +53,21 @@ def passes(ev: Evaluator, op: TileOp, inits: Sequence[Any]) -> int | None:
     branch = ends[0].parent_op()
     if branch is None or branch.parent is not block or any(each.short == "return" for each in ops_within(op)):
         return None
-    leaves = ev.terms.true if ends[0].parent is branch.regions[0].block else ev.terms.false
+    terms = ev.terms
+    leaves = terms.true if ends[0].parent is branch.regions[0].block else terms.false
     values: list[Any] = list(inits)
     for count in (1, 2):
         for arg, value in zip(block.args, values, strict=True):
             ev.env[arg] = value
-        if _value(ev, block, branch.operands[0]) == leaves:
+        condition = _value(ev, block, branch.operands[0])
+        if condition == leaves:
             return count
-        values = [_value(ev, block, value) for value in ends[1].operands]
+        if condition not in (terms.true, terms.false):
+            return None
+        before, values = values, [_value(ev, block, value) for value in ends[1].operands]
+        steps = [(start, end) for start, end in zip(before, values, strict=True) if isinstance(start, int)]
+        if any(closed_forms.over_grid(ev, start, terms.sub(end, start)) for start, end in steps if end):
+            return None
     return None
 
 

@@ -51,7 +51,7 @@ def for_(ev: Evaluator, op: TileOp) -> None:
         _set_all(ev, op, inits)
         return
     block = op.regions[0].block
-    if terms.value(trip) == 1 and not _continues_early(op) and not _over_grid(ev, lower, step):
+    if terms.value(trip) == 1 and not _continues_early(ev, op) and not closed_forms.over_grid(ev, lower, step):
         _set_all(ev, op, _once(ev, block, lower, inits))
         return
     loop = _open(ev, op, lower, step, trip)
@@ -95,20 +95,18 @@ def _left(ev: Evaluator, block: Block, inits: Sequence[Any], passes: int) -> tup
     for _ in range(passes):
         for arg, value in zip(block.args, values, strict=True):
             ev.env[arg] = value
-        values = ev.block(block)[1]
-    ev.live = live
-    return ev.exits.pop()[-1].values
+        kind, values = ev.block(block)
+        if kind == "dead":
+            break
+    ways = ev.exits.pop()
+    ev.live = live if ways else ev.terms.false  # a loop in the body that never ends
+    return ways[-1].values if ways else ()
 
 
-def _over_grid(ev: Evaluator, lower: Term, step: Term) -> bool:
-    """Whether the loop goes over all tiles, and the other side is launched on another grid."""
-    return ev.grids_differ and any(closed_forms.strides_grid(ev, axis, lower, step) for axis in range(3))
-
-
-def _continues_early(op: TileOp) -> bool:
-    """Whether a loop body contains a ``continue`` that is not its last op."""
-    block = op.regions[0].block
-    return any(inner.short == "continue" and inner.parent is not block for inner in ops_within(op))
+def _continues_early(ev: Evaluator, op: TileOp) -> bool:
+    """Whether a loop body contains a ``continue`` of its own that is not its last op."""
+    ends = ev.arrays.flows.ends.get(op, ())
+    return any(end.short == "continue" and end.parent is not op.regions[0].block for end in ends)
 
 
 def _open(ev: Evaluator, op: TileOp, lower: Term, step: Term, trip: Term | None) -> Loop:

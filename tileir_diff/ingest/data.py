@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import cast
 
 from tileir_diff.errors import InputError
@@ -11,12 +12,13 @@ from tileir_diff.errors import InputError
 def parse_json(text: str, path: str, line: int = 1, hint: str = "") -> object:
     """What a JSON text holds, which begins at `line` of the file; `hint` is added to what is wrong with it.
 
-    Raises InputError for what is no JSON, is nested too deeply, or has a number that is too long to read.
+    Raises InputError for what is no JSON, is nested too deeply, gives a key twice, or has a number that is too
+    long to read.
     """
     import json  # only needed with a file
 
     try:
-        return cast("object", json.loads(text))
+        return cast("object", json.loads(text, object_pairs_hook=partial(_object, path)))
     except json.JSONDecodeError as error:
         number = error.lineno + line - 1
         quoted = text.split("\n")[error.lineno - 1]  # lines as json counts them: the last may be empty
@@ -25,6 +27,15 @@ def parse_json(text: str, path: str, line: int = 1, hint: str = "") -> object:
         raise InputError("not JSON: nested too deeply", path, line) from None
     except ValueError:
         raise InputError("not JSON: a number has too many digits", path, line) from None
+
+
+def _object(path: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for index, key in enumerate(keys) if key in keys[:index])
+        raise InputError(f"the key {twice!r} stands twice in one object", path)
+    return found
 
 
 def parse_toml(text: str, path: str) -> dict[str, object]:

@@ -21,7 +21,7 @@ from tileir_diff.match.roles import argument_index, entry_roles, role_names
 from tileir_diff.match.view_sizes import promised_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tileir_diff.graph.kernel import Effect, Kernel
     from tileir_diff.graph.terms import Mono, Term, Terms
@@ -350,6 +350,7 @@ class Unifier:
             if "and" in (kx, ky) and {kx, ky} <= {"and", "le", "eq", "not", "or", "ult"}:
                 work.extend(self._sets(terms.conjuncts(x), terms.conjuncts(y)))
                 continue
+            work.extend(self._limits(x, y))
             alike = kx == ky or {kx, ky} <= DIVISIONS
             if not alike or (kx == "f" and terms.attr[x][0] != terms.attr[y][0]):
                 work.extend(self._through(x, y))
@@ -386,6 +387,18 @@ class Unifier:
             less, more = terms.args[inner]
             return terms.sub(more, less) if negated else terms.add(terms.sub(less, more), terms.one)
         return terms.args[predicate][0] if terms.kind[predicate] == "le" else None
+
+    def _limits(self, x: Term, y: Term) -> Iterator[tuple[Term, Term]]:
+        """The limits of one coordinate that two different comparisons set, as from above and from below."""
+        terms = self.terms
+        bare = [terms.args[each][0] if terms.kind[each] == "not" else each for each in (x, y)]
+        if not {terms.kind[each] for each in bare} <= {"le", "eq"}:
+            return
+        left, right = (terms.args[each][0] for each in bare)
+        place = self._place(left)
+        for limit in (right, terms.scale(right, -1)):
+            if place and place == self._place(limit) and (limit != right or terms.kind[x] != terms.kind[y]):
+                yield left, limit
 
     def _place(self, poly: Term) -> dict[Mono, int]:
         """The part of a coordinate that blocks and lanes make."""

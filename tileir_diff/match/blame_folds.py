@@ -228,7 +228,7 @@ def contractions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: 
     children = blame.walk(*last, ref_op, gen_op, depth + 1)
     starts = blame.ops(*last, ref_op, gen_op)
     here = any(child.structural and _is_at(child, starts) for child in children)
-    if here and not _same_op(blame, *last):
+    if here and not all(blame.terms.kind[term] == "f" for term in last):
         words = (blame.show(term) for term in last)
         return found + blame.one("accumulator/init", ref_op, gen_op, *words, part="acc", impact="logic")
     return found + children
@@ -236,12 +236,6 @@ def contractions(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: 
 
 def _is_cast(blame: Blame, term: Term) -> bool:
     return blame.terms.kind[term] == "f" and blame.terms.attr[term][0] == "ftof"
-
-
-def _same_op(blame: Blame, a: Term, b: Term) -> bool:
-    """Whether two values are computed by one op, of operands that differ."""
-    terms = blame.terms
-    return terms.kind[a] == terms.kind[b] == "f" and terms.attr[a][0] == terms.attr[b][0]
 
 
 def _is_at(finding: Finding, ops: tuple[Op, Op]) -> bool:

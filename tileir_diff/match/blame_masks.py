@@ -9,7 +9,7 @@ from tileir_diff.match.blame_indices import specific
 from tileir_diff.match.changed_ops import changed_op
 from tileir_diff.match.own_memory import other_table
 from tileir_diff.match.same_cause import differing_parts
-from tileir_diff.match.sites import origin
+from tileir_diff.match.sites import condition_rule, origin
 from tileir_diff.match.view_sizes import promised_inside
 
 if TYPE_CHECKING:
@@ -315,5 +315,5 @@ def predicates(blame: Blame, a: Term, b: Term, ref_op: Op, gen_op: Op, depth: in
         return found
     over_lanes = any(terms.kind[s] == "lane" for s in terms.symbols[a])
     lanes = over_lanes and terms.kind[a] in ("le", "ult", "and", "or")
-    rule = "mask/changed" if lanes else "control-flow/condition"
+    rule = "mask/changed" if lanes else condition_rule(gen_op)
     return blame.one(rule, ref_op, gen_op, *blame.both(a, b))

@@ -146,7 +146,8 @@ def _compared(
     found: list[Difference] = []
     ref_condition = within_trips(blame, terms.under(ours(_condition(blame, ref)), given))
     gen_condition = terms.under(theirs(_condition(blame, gen)), given)
-    guards = terms.conjuncts(terms.conjunction((ref_condition, gen_condition, *given)))
+    both = terms.conjunction((ref_condition, gen_condition, *given))
+    guards = terms.conjuncts(both)
     other_array = None not in (ref.base, gen.base) and ref.base != gen.base
     other_tile = _other_tile(blame, ref, gen)
     # another array has other bounds, and the bounds of a view follow its index
@@ -175,6 +176,8 @@ def _compared(
         return terms.under(theirs(term), guards)
 
     lens = Lens(ours_there, theirs_there, gen.order + 1)
+    if both == terms.false and terms.false not in (ref_condition, gen_condition):
+        return found, [], lens  # no lane has a value on both sides
     values = [(lens.ours(x), lens.theirs(y)) for x, y in zip(ref.values, gen.values, strict=False)]
     return found, [(a, b) for a, b in values if a != b], lens
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tileir_diff.graph.values import sort_of
+from tileir_diff.match.sites import condition_rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,9 +172,8 @@ def _attribute_rule(name: str, ref: TileOp, gen: TileOp, families: set[str]) -> 
     if name == "rounding" and {ref.get(name), gen.get(name)} & {"approx", "full"}:
         return "float-mode/approx"
     if name == "predicate":
-        return (
-            "mask/changed" if short != "cmpf" and families & {"mask", "padding"} else "control-flow/condition"
-        )
+        masks = short != "cmpf" and families & {"mask", "padding"}
+        return "mask/changed" if masks else condition_rule(gen)
     if name in ("message", "format"):
         return "debug-op/changed" if short == "print_tko" else "runtime-check/changed"
     return ATTRIBUTE_RULES.get(name)
@@ -198,7 +198,7 @@ def _operand_rule(name: str, ref: TileOp, gen: TileOp, differences: Sequence[Dif
     if short.startswith("mma"):
         return "accumulator/init" if name == "acc" else "mma/operands"
     if short in ("if", "assert"):
-        return "control-flow/condition" if short == "if" else "runtime-check/changed"
+        return condition_rule(gen) if short == "if" else "runtime-check/changed"
     if short == "cat":
         return "shape-op/changed"
     families = {difference.rule.split("/")[0] for difference in differences}

@@ -28,6 +28,9 @@ READ = {
     "maxi": "compared", "mini": "compared", "remi": "divided", "shri": "divided",
 }  # fmt: skip
 """Ops whose result is another where an operand has wrapped, and what they do with it."""
+SHAPES = ("reshape", "broadcast")
+MODULAR = frozenset({"addi", "muli", "negi", "subi"})
+"""Ops whose low bits do not depend on the high ones of the operands."""
 FLAGS = ("predicate", "signed", "rounding", "rounding_mode")
 
 
@@ -44,8 +47,9 @@ def narrower(blame: Blame, attempt: Attempt) -> list[str]:
         if term is None or fits(blame.terms, term, bits) or not blame.generated.is_used(op):
             continue
         alike = numbers.narrow.get(term, [])
-        if _widened(op.results[0]):
-            if not any(_widened(value) for value in alike):
+        widened = _widened(op.results[0])
+        if widened:
+            if not any(_widened(value) or widened <= _reads(value) for value in alike):
                 found[op] = term, bits
         elif term in numbers.wide and not alike:
             found[op] = term, bits
@@ -128,9 +132,27 @@ def _is_sum(terms: Any, term: Term) -> bool:
     return terms.single(term) is None
 
 
-def _widened(value: Any) -> bool:
-    """Whether what wraps is another number afterwards."""
-    return any(getattr(user, "short", "") in ("exti", "offset") for user in _users(value))
+def _widened(value: Any) -> frozenset[str]:
+    """The ops that see it where a number has wrapped, as it is widened; none where it is only cut again."""
+    found: set[str] = set()
+    work: list[tuple[Any, bool, bool]] = [(value, False, False)]
+    known = {value}
+    while work:
+        number, wide, computed = work.pop()
+        for user in _users(number):
+            short = getattr(user, "short", "")
+            if short == "exti" or (wide and short in MODULAR):
+                if user.results[0] not in known:
+                    known.add(user.results[0])
+                    work.append((user.results[0], True, computed or short != "exti"))
+            elif short == "offset" or (wide and short not in (*SHAPES, "trunci")):
+                found.add("arithmetic" if computed else short)
+    return frozenset(found)
+
+
+def _reads(value: Any) -> frozenset[str]:
+    """The ops that read a number as it is, wrapped or not."""
+    return frozenset(short for user in _users(value) if (short := getattr(user, "short", "")) in READ)
 
 
 def _users(value: Any) -> Iterator[Any]:
@@ -139,7 +161,7 @@ def _users(value: Any) -> Iterator[Any]:
     while work:
         for use in work.pop().uses:
             yield use.operation
-            if getattr(use.operation, "short", "") in ("reshape", "broadcast"):
+            if getattr(use.operation, "short", "") in SHAPES:
                 work.append(use.operation.results[0])
 
 

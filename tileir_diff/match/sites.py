@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 TRANSPARENT = frozenset({"reshape", "broadcast", "permute", "extract", "assume", "exti", "trunci"})
 """Ops that pass a value through: a finding names the op behind them."""
+PREDICATES = frozenset({"andi", "cmpf", "cmpi", "ori", "xori"})
+"""Ops that a condition is made by."""
 
 
 def site(kernel: Kernel, op: Any, part: str | None = None) -> Site | None:
@@ -34,6 +36,20 @@ def defining_op(value: SSAValue | None) -> TileOp | None:
             continue
         return owner
     return None
+
+
+def condition_rule(op: TileOp | None) -> str:
+    """The rule for another condition: of a branch, or of one by which a `loop` is left."""
+    work: list[Any] = [] if op is None else [op]
+    for each in work:
+        if each.short == "if":
+            last = [region.block.last_op for region in each.regions if region.blocks]
+            if any(getattr(end, "short", "") == "break" for end in last):
+                return "control-flow/exit"
+        elif each.short in PREDICATES | TRANSPARENT:
+            users = (use.operation for result in each.results for use in result.uses)
+            work.extend(user for user in users if user not in work)
+    return "control-flow/condition"
 
 
 def origin(kernel: Kernel, term: Term, user: Any = None) -> Any:

@@ -80,6 +80,12 @@ NOT_AWAITED = Detail(
     fix="add the loop{at}: leave it where {expected}",
 )
 
+COMPARED = DETAILS["exit"]._replace(
+    message="the loop is left where the {op} is {actual}; in the reference {expected}",
+    fix="compare with {expected}{at}",
+)
+"""Of the predicate by which a loop is left."""
+
 CHOSEN = Detail(
     impact="logic",
     message="computes {actual}; the reference {expected}",
@@ -89,10 +95,14 @@ CHOSEN = Detail(
 
 
 def judge(difference: Difference) -> Detail | None:
-    """A loop on one side only; a value that depends on a condition, rather than an op that does."""
+    """A loop on one side only; how a loop is left; a value that depends on a condition, not an op that does."""
     if is_absent(difference.expected):
         return ENDLESS
     if is_absent(difference.actual):
         return NOT_AWAITED
+    if difference.rule == "control-flow/exit":
+        site = difference.generated
+        compared = site is not None and site.op.get("predicate") == difference.actual
+        return COMPARED if compared else None
     chosen = any(" ? " in value for value in (difference.expected, difference.actual))
     return CHOSEN if chosen and difference.rule.endswith(("/extra", "/missing")) else None

@@ -154,10 +154,10 @@ FROM_A = f"""{OF_A}
 def test_a_loop_over_what_other_blocks_have_written(filled: str, generated: str, impact: str) -> None:
     """What a block has written all by itself it may read in whole, too."""
     first = f"{GRID}\nfor %i in ({filled}) : tile<i32> {{\n{FILL_A}\n}}\n"
-    sides = (
+    reference, other = (
         kernel(f"{first}for %i in ({bounds}) : tile<i32> {{\n{FROM_A}\n}}") for bounds in (BY_X, generated)
     )
-    (only,) = found(*sides)
+    (only,) = found(reference, other)
     assert (only.rule, only.impact) == ("loop/step", impact)
 
 

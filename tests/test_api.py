@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -100,8 +100,8 @@ def test_an_equivalence_that_does_not_exist(names: str | list[str]) -> None:
 
 
 @pytest.mark.parametrize("argument", ["launch", "args"])
-def test_a_key_that_stands_twice(argument: Any, tmp_path: Path) -> None:
+def test_a_key_that_stands_twice(argument: str, tmp_path: Path) -> None:
     file = tmp_path / "given.json"
     file.write_text('{"reference": {"n": 1, "n": 2}}', encoding="utf-8")
     with pytest.raises(InputError, match=r"given\.json: error: the key 'n' stands twice in one object"):
-        diff(*ALIKE, **{argument: file})
+        diff(*ALIKE, **cast("Any", {argument: file}))

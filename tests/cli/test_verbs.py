@@ -11,8 +11,8 @@ from click.testing import Result
 
 from tileir_diff import __version__
 from tileir_diff.cli.equivalences import PAGES
-from tileir_diff.match.equivalences import equivalences
 from tileir_diff.lints import LINTS
+from tileir_diff.match.equivalences import equivalences
 from tileir_diff.report.glossary import words
 from tileir_diff.rules.catalogue import details
 from tileir_diff.rules.model import IMPACTS, STATUSES

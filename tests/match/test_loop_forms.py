@@ -61,7 +61,7 @@ def test_left_at_the_nearest_or_the_last_of_several_bounds(extreme: str) -> None
 
 
 def one_trip(words: str, leave: str = "") -> str:
-    """A loop of at most one trip, or of exactly one, around another loop that has a `continue` of its own."""
+    """A loop of one trip, or of none, around another loop that has a `continue` of its own."""
     inner = f"for %j in (%i0 to %i4, step %i1) : {S} iter_values(%s = %zero) -> ({F})"
     body = f"%sum = {inner} {{\n{NEXT}\ncontinue %s2 : {F}\n}}\n{STORED}\n"
     end = f"%next = addi %i, %i1 : {S}\ncontinue %next : {S}\n" if leave else ""
@@ -92,7 +92,8 @@ def test_the_predicate_by_which_a_loop_is_left(other: str) -> None:
     def until(predicate: str, name: str) -> str:
         fold = "(%p: tile<f32>, %q: tile<f32>) {\n%e = addf %p, %q : tile<f32>\nyield %e : tile<f32>\n}"
         return kernel(
-            f"%limit = constant <f32: 10.0> : tile<f32>\n%sum = loop iter_values(%s = %zero) : {F} -> {F} {{\n"
+            f"%limit = constant <f32: 10.0> : tile<f32>\n"
+            f"%sum = loop iter_values(%s = %zero) : {F} -> {F} {{\n"
             f"{NEXT}\n%all = reduce %s2 dim=0 identities=[0.0 : f32] : {F} -> tile<f32> {fold}\n"
             f"%out = cmpf {predicate} ordered %all, %limit : tile<f32> -> tile<i1> // here\n"
             f"if %out {{\nbreak %s2 : {F}\n}}\ncontinue %s2 : {F}\n}}\n{STORED}",

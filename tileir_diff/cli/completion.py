@@ -19,8 +19,8 @@ def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
 
 def pages(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """What `explain` takes: rules, lints, equivalences, words of a report, `terms` and `words`."""
-    from tileir_diff.match.equivalences import equivalences as known
     from tileir_diff.lints import LINTS, PREFIX
+    from tileir_diff.match.equivalences import equivalences as known
     from tileir_diff.report.glossary import GLOSSARY
 
     said = (

@@ -114,7 +114,8 @@ def _trip(terms: Terms, loop: Loop, exit_: Term) -> Term | None:
     Left at one of several bounds, a loop goes to the smallest; left at all of them, to the largest.
     """
     kind = terms.kind[exit_]
-    bounds = [_bound(terms, loop, atom) for atom in (terms.args[exit_] if kind in ("and", "or") else (exit_,))]
+    atoms = terms.args[exit_] if kind in ("and", "or") else (exit_,)
+    bounds = [_bound(terms, loop, atom) for atom in atoms]
     known = [bound for bound in bounds if bound is not None]
     if len(known) < len(bounds):
         return None

@@ -15,7 +15,6 @@ from tileir_diff.graph.values import (
     element_bits,
     is_integer,
     last_op,
-    ops_within,
     signed_range,
     sort_of,
     union_of_tokens,
@@ -51,7 +50,8 @@ def for_(ev: Evaluator, op: TileOp) -> None:
         _set_all(ev, op, inits)
         return
     block = op.regions[0].block
-    if terms.value(trip) == 1 and not _continues_early(ev, op) and not closed_forms.over_grid(ev, lower, step):
+    shared = closed_forms.over_grid(ev, lower, step)
+    if terms.value(trip) == 1 and not shared and not _continues_early(ev, op):
         _set_all(ev, op, _once(ev, block, lower, inits))
         return
     loop = _open(ev, op, lower, step, trip)

@@ -12,8 +12,8 @@ from tileir_diff.errors import InputError
 def parse_json(text: str, path: str, line: int = 1, hint: str = "") -> object:
     """What a JSON text holds, which begins at `line` of the file; `hint` is added to what is wrong with it.
 
-    Raises InputError for what is no JSON, is nested too deeply, gives a key twice, or has a number that is too
-    long to read.
+    Raises InputError for what is no JSON, is nested too deeply, gives a key twice, or has a number that is
+    too long to read.
     """
     import json  # only needed with a file
 

@@ -22,7 +22,7 @@ def equivalences() -> dict[str, str]:
 
 
 def check_equivalences(names: Iterable[str], where: str) -> None:
-    """Raises InputError, naming the option or argument (``where``), for an equivalence that does not exist."""
+    """Raises InputError, naming the option or argument (``where``), for an equivalence there is not."""
     known = equivalences()
     for name in names:
         if name not in known:

@@ -95,7 +95,7 @@ CHOSEN = Detail(
 
 
 def judge(difference: Difference) -> Detail | None:
-    """A loop on one side only; how a loop is left; a value that depends on a condition, not an op that does."""
+    """A loop on one side only; how one is left; a value that depends on a condition, not an op that does."""
     if is_absent(difference.expected):
         return ENDLESS
     if is_absent(difference.actual):

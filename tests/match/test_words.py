@@ -113,3 +113,21 @@ def test_what_is_computed_of_other_arrays_is_no_wrong_address() -> None:
     )
     told = assert_found(there, here, "arithmetic/operands")
     assert (told.message, told.fix[:6]) == ("the subf uses %u; in the reference %v", "use %v")
+
+
+def test_integers_of_other_arrays_are_no_wrong_address_either() -> None:
+    pointers = "%ia = ptr_to_ptr %pa : {P} -> {Q}\n%ib = ptr_to_ptr %pb : {P} -> {Q}".format(
+        P="tile<128xptr<f32>>", Q="tile<128xptr<i32>>"
+    )
+    loads = "\n".join(
+        f"%{name}, %{name}t = load_ptr_tko weak %{at} token=%t : tile<128xptr<i32>> -> tile<128xi32>, token"
+        for name, at in (("v", "ia"), ("u", "ib"))
+    )
+    there, here = (
+        kernel(
+            f"{pointers}\n{loads}\n%q = divi {args} signed : tile<128xi32>\n"
+            f"%w = itof %q signed : tile<128xi32> -> {T}\n{STORE}"
+        )
+        for args in ("%v, %u", "%u, %v")
+    )
+    assert_found(there, here, "arithmetic/operands")

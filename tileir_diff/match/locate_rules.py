@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tileir_diff.graph.values import sort_of
+from tileir_diff.graph.values import is_pointer, sort_of
 from tileir_diff.match.sites import condition_rule
 
 if TYPE_CHECKING:
@@ -205,7 +205,8 @@ def _operand_rule(name: str, ref: TileOp, gen: TileOp, differences: Sequence[Dif
     if "mask" in families and short in LOGIC | {"cmpi"}:
         return "mask/changed"
     values = [value for op in (ref, gen) for value in op.group(name)]
-    if short not in MEMORY and all(sort_of(value) == "data" for value in values):
+    numbers = {"addressing/base"} & {each.rule for each in differences} and not any(map(is_pointer, values))
+    if short not in MEMORY and (numbers or all(sort_of(value) == "data" for value in values)):
         return "arithmetic/operands"  # that other arrays are read there is what follows
     return differences[0].rule if families and families <= PLACES else "arithmetic/operands"
 

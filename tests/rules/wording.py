@@ -70,6 +70,7 @@ CASES = [
     Case("constant/writable", "get_global", "constant", "writable"),
     Case("control-flow/condition", "if", "i0 < 4", "i0 <= 4"),
     Case("control-flow/exit", "loop", "x == 0", "x == 1"),
+    Case("control-flow/exit", "cmpf", "less_than", "greater_than"),
     Case("control-flow/extra", "store_ptr_tko", "always", "block.x == 0", "EXTRA"),
     Case("control-flow/extra", "if", "x", "block.x == 0 ? x : 0", "EXTRA"),
     Case("control-flow/extra", "loop", "nothing", "not (load[f] == 0)", "EXTRA"),

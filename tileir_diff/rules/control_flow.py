@@ -80,6 +80,9 @@ NOT_AWAITED = Detail(
     fix="add the loop{at}: leave it where {expected}",
 )
 
+PREDICATES = frozenset(
+    ["equal", "greater_than", "greater_than_or_equal", "less_than", "less_than_or_equal", "not_equal"]
+)
 COMPARED = DETAILS["exit"]._replace(
     message="the loop is left where the {op} is {actual}; in the reference {expected}",
     fix="compare with {expected}{at}",
@@ -101,8 +104,6 @@ def judge(difference: Difference) -> Detail | None:
     if is_absent(difference.actual):
         return NOT_AWAITED
     if difference.rule == "control-flow/exit":
-        site = difference.generated
-        compared = site is not None and site.op.get("predicate") == difference.actual
-        return COMPARED if compared else None
+        return COMPARED if difference.actual in PREDICATES else None
     chosen = any(" ? " in value for value in (difference.expected, difference.actual))
     return CHOSEN if chosen and difference.rule.endswith(("/extra", "/missing")) else None

@@ -95,6 +95,7 @@ def test_a_keyboard_interrupt_is_no_verdict(tmp_path: Path) -> None:
     with subprocess.Popen(
         [*COMMAND, KERNEL, str(pipe), "-o", "report"], cwd=tmp_path, stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
     ) as process:  # fmt: skip
         writer = os.open(pipe, os.O_WRONLY)  # open once the command reads it
         process.send_signal(signal.SIGINT)

@@ -174,6 +174,10 @@ class Effect:
         self.result = result
         self.after = after
 
+    def condition(self, terms: Terms) -> Term:
+        """Where it takes place: the path condition and the mask."""
+        return terms.conjunction((self.guard, terms.true if self.mask is None else self.mask))
+
     @property
     def is_root(self) -> bool:
         """Whether it counts by itself. A weak load does not: its value is compared where it is used."""

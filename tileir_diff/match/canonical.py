@@ -96,9 +96,7 @@ def canonical(kernel: Kernel, effect: Effect) -> CanonicalEffect:
         term = settle(term)
         return terms.subst(term, mapping) if mapping else term
 
-    condition = finish(
-        terms.conjunction((effect.guard, effect.mask if effect.mask is not None else terms.true))
-    )
+    condition = finish(effect.condition(terms))
     guards = terms.conjuncts(condition)
     pointer = None if effect.pointer is None else terms.under(finish(effect.pointer), guards)
     values = tuple(terms.under(finish(value), guards) for value in effect.values)

@@ -144,8 +144,8 @@ def _compared(
         return blame.rename(terms.subst(term, gen_lanes) if gen_lanes else term)
 
     found: list[Difference] = []
-    ref_condition = within_trips(blame, terms.under(ours(_condition(blame, ref)), given))
-    gen_condition = terms.under(theirs(_condition(blame, gen)), given)
+    ref_condition = within_trips(blame, terms.under(ours(ref.condition(terms)), given))
+    gen_condition = terms.under(theirs(gen.condition(terms)), given)
     both = terms.conjunction((ref_condition, gen_condition, *given))
     guards = terms.conjuncts(both)
     other_array = None not in (ref.base, gen.base) and ref.base != gen.base
@@ -205,11 +205,6 @@ def _given(blame: Blame, pair: EffectPair) -> tuple[Term, ...]:
     loops = enumerate(pair.reference.effect.loops)
     iterations = {depth_iteration(terms, depth): terms.atom(loop.iteration) for depth, loop in loops}
     return tuple(terms.subst(atom, iterations) for atom in pair.given)
-
-
-def _condition(blame: Blame, effect: Effect) -> Term:
-    terms = blame.terms
-    return terms.conjunction((effect.guard, terms.true if effect.mask is None else effect.mask))
 
 
 def _stride(blame: Blame, ref: Effect, gen: Effect) -> Difference | None:

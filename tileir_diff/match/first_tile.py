@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tileir_diff.graph.carries import substitute_carries
 from tileir_diff.match.blame import Lens
 from tileir_diff.match.blame_memory import address
+from tileir_diff.match.uncompared import axes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,8 @@ def first_tile(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
     """How the two differ there: in the values of an element, or in where they begin."""
     if ref.pointer is None or gen.pointer is None:
         return []
-    axes = sorted(_axes(blame, ref.pointer) & _axes(blame, gen.pointer))
+    terms = blame.terms
+    axes = sorted(axes_of(terms, [ref.pointer]) & axes_of(terms, [gen.pointer]))
     lens = None
     for count in range(len(axes) + 1):
         for chosen in combinations(axes, count):
@@ -36,12 +38,6 @@ def first_tile(blame: Blame, ref: Effect, gen: Effect) -> list[Difference]:
     if lens is None:
         return []
     return [address(blame, lens.ours(ref.pointer), lens.theirs(gen.pointer), ref.op, gen.op)]
-
-
-def _axes(blame: Blame, term: Term) -> set[int]:
-    """The axes of the grid on which a term depends."""
-    terms = blame.terms
-    return {terms.attr[leaf][0] for leaf in terms.symbols[term] if terms.kind[leaf] == "block"}
 
 
 def _values(blame: Blame, ref: Effect, gen: Effect, lens: Lens) -> list[Difference]:
@@ -84,10 +80,7 @@ def _lens(blame: Blame, effects: tuple[Effect, Effect], axes: Iterable[int]) -> 
             term = substitute_carries(terms, term, {**begin, loop.iteration: terms.zero}, {})
         return terms.subst(term, {**lanes[side], **start})
 
-    conditions = [
-        read(side, terms.conjunction((each.guard, terms.true if each.mask is None else each.mask)))
-        for side, each in enumerate(effects)
-    ]
+    conditions = [read(side, each.condition(terms)) for side, each in enumerate(effects)]
     guards = terms.conjuncts(terms.conjunction(conditions))
     if terms.false in guards:
         return None

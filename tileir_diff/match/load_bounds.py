@@ -200,7 +200,7 @@ def _read(kernel: Kernel) -> frozenset[tuple[object, Term]]:
     work: list[Term] = []
     loops: dict[int, Loop] = {}
     for effect in kernel.effects:
-        here = terms.conjunction((effect.guard, terms.true if effect.mask is None else effect.mask))
+        here = effect.condition(terms)
         fields = (effect.pointer, *effect.values)
         work.append(here)
         work.extend(terms.under(term, terms.conjuncts(here)) for term in fields if term is not None)

@@ -8,8 +8,11 @@ from tileir_diff.graph.values import ops_within
 from tileir_diff.match.sites import text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tileir_diff.dialect.ir import TileOp
     from tileir_diff.graph.kernel import Effect, Kernel
+    from tileir_diff.graph.terms import Term, Terms
     from tileir_diff.match.blame import Blame
     from tileir_diff.match.model import Difference
 
@@ -60,8 +63,13 @@ def _axes(blame: Blame, effect: Effect) -> set[int]:
         behind += [loop.lower, *(each for carry in loop.carries for each in (carry.init, carry.next))]
         if loop.shared is not None:
             axes.add(loop.shared)
+    return axes | axes_of(terms, behind)
+
+
+def axes_of(terms: Terms, behind: Iterable[Term]) -> set[int]:
+    """The axes of the grid on which terms depend."""
     leaves = {leaf for term in behind for leaf in terms.symbols[term] if terms.kind[leaf] == "block"}
-    return axes | {terms.attr[leaf][0] for leaf in leaves}
+    return {terms.attr[leaf][0] for leaf in leaves}
 
 
 def _named(axes: set[int]) -> str:

@@ -90,7 +90,7 @@ class Simulation:
         def theirs(term: Term) -> Term:
             return self.blame.rename(terms.subst(term, gen_lanes) if gen_lanes else term)
 
-        conditions = ours(self._condition(ref)), theirs(self._condition(gen))
+        conditions = ours(ref.condition(self.terms)), theirs(gen.condition(self.terms))
         self._need("condition", self.solver.same(*conditions), facts)
         active = terms.conjuncts(conditions[0])
         if ref.pointer is not None and gen.pointer is not None:
@@ -101,9 +101,6 @@ class Simulation:
             raise StepError("values", unknown("their numbers differ"))
         for index, (a, b) in enumerate(zip(ref.values, gen.values, strict=True)):
             self._need("value", self.value(ours(a), theirs(b), active), facts, index)
-
-    def _condition(self, effect: Effect) -> Term:
-        return self.terms.conjunction((effect.guard, self.terms.true if effect.mask is None else effect.mask))
 
     def _need(self, part: str, answer: Answer, facts: dict[Fact, None], index: int = 0) -> None:
         if not answer.proven:
